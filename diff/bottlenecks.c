@@ -22,6 +22,17 @@ static bool collect_side(
 	return true;
 }
 
+/* Most profiles tell of none, and have functions by the million: a function has its costs elsewhere. */
+static bool allocate_costs(struct diff *diff, struct error *err)
+{
+	diff->function_costs = calloc(DIFF_SIDES * diff->function_count + 1, sizeof(*diff->function_costs));
+	if (!diff->function_costs)
+		return error_set_memory(err);
+	for (size_t i = 0; i < diff->function_count; i++)
+		diff->functions[i].cost = &diff->function_costs[DIFF_SIDES * i];
+	return true;
+}
+
 bool bottlenecks_collect(struct diff_build *build, struct error *err)
 {
 	struct profile_cost_columns columns[DIFF_SIDES] = { 0 };
@@ -39,6 +50,8 @@ bool bottlenecks_collect(struct diff_build *build, struct error *err)
 	}
 	diff->has_bottlenecks = true;
 	diff->bottlenecks_explain = explains;
+	if (!allocate_costs(diff, err))
+		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (build->profiles[side] && !collect_side(build, (enum diff_side)side, &columns[side], err))
 			return false;
@@ -78,11 +91,14 @@ struct diff_bottleneck diff_node_bottleneck(const struct diff *diff, uint32_t no
 
 const char *diff_cause(const struct diff *diff, const struct diff_function *function)
 {
-	double base = profile_cost_sum(&function->cost[DIFF_BASE]);
-	double head = profile_cost_sum(&function->cost[DIFF_HEAD]) * diff->scale.factor;
+	double base, head;
 
+	if (!diff->bottlenecks_explain)
+		return "";
+	base = profile_cost_sum(&function->cost[DIFF_BASE]);
+	head = profile_cost_sum(&function->cost[DIFF_HEAD]) * diff->scale.factor;
 	/* Components that the metric leaves out, such as time in the kernel, can make the sum move the other way. */
-	if (!diff->bottlenecks_explain || (head > base) != (function->self.delta > 0))
+	if ((head > base) != (function->self.delta > 0))
 		return "";
 	return profile_bottleneck_cause(diff_function_bottleneck(diff, function).change);
 }

@@ -212,17 +212,19 @@ struct diff_function {
 	uint32_t shown; /* the name as people read it (profile_shown_name()): `S.run` for `py::S.run:/srv/w.py` */
 	/* where people look for it: its module; for a Python function its file and line, `w.py:12` */
 	uint32_t shown_in;
-	enum profile_language language;
-	/* the language whose functions it interprets, as the system's code does; NATIVE: none (profile/language.h) */
-	enum profile_language interprets;
 	uint32_t base_file; /* string: the file in base, of a function that both sides have; 0: not known */
 	uint32_t line;      /* of its definition; 0: not known */
-	enum profile_origin origin;
+	uint32_t moved_to;  /* function id of the other end of a move or rename, or PROFILE_NONE */
 	uint16_t origin_rule;
-	enum profile_name_source name_source;
+	/* There may be millions of functions: what has few values takes a byte. */
+	enum profile_language language : 8;
+	/* the language whose functions it interprets, as the system's code does; NATIVE: none (profile/language.h) */
+	enum profile_language interprets : 8;
+	enum profile_origin origin : 8;
+	enum profile_name_source name_source : 8;
 	bool by_tier; /* its time depends on what a compiler decides anew in every process (statistics/modes.h) */
-	enum diff_tier tier;
-	enum diff_code code;
+	enum diff_tier tier : 8;
+	enum diff_code code : 8;
 	/*
 	 * its time in interrupts and preemption, or waiting for a CPU in a comparison: shown, but neither tested as the
 	 * program's nor part of any other total
@@ -230,7 +232,11 @@ struct diff_function {
 	bool interrupt;
 	bool compiles; /* of such time, that in the run-time compiler of the program's language, which is no interrupt
 			*/
-	uint32_t moved_to; /* function id of the other end of a move or rename, or PROFILE_NONE */
+	/*
+	 * Its self time differs by more than runs explain, but its code is the same: placement or workload explain it,
+	 * so that it is not proven to have changed (statistics/placement.h).
+	 */
+	bool is_placement;
 	/*
 	 * In total, recursion is counted once. Self time is that of the function and of the interpreter that runs it:
 	 * frames of the interpreter right below it, or below others of these, have no self time of their own.
@@ -242,12 +248,8 @@ struct diff_function {
 	 * together (statistics/layouts.h); NAN: not known.
 	 */
 	double layout_rsd;
-	/*
-	 * Its self time differs by more than runs explain, but its code is the same: placement or workload explain it,
-	 * so that it is not proven to have changed (statistics/placement.h).
-	 */
-	bool is_placement;
-	struct profile_cost cost[DIFF_SIDES]; /* what its self cost consists of, raw; 0 where it is not known */
+	/* [side] what its self cost consists of, raw: its place in diff.function_costs; NULL: profiles do not tell */
+	struct profile_cost *cost;
 };
 
 /*
@@ -581,6 +583,7 @@ struct diff {
 	bool bottlenecks_explain;                   /* the metric is the cost whose components are known */
 	double bottleneck_samples;                  /* a function or node of fewer samples has no class */
 	struct profile_cost *node_cost[DIFF_SIDES]; /* [node] raw, of its self value; owned */
+	struct profile_cost *function_costs;        /* those of each side for every function, in no order; owned */
 
 	/* Waits, if a side is a recording of them; else all is empty. */
 	bool has_waits;

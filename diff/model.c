@@ -210,6 +210,7 @@ void diff_destroy(struct diff *diff)
 	basis_destroy(diff->basis);
 	free(diff->nodes);
 	free(diff->functions);
+	free(diff->function_costs);
 	free(diff->warnings);
 	free(diff->runs.outliers);
 	free(diff->instances.outliers);

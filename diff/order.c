@@ -10,23 +10,24 @@
 #include <string.h>
 
 struct entry {
-	bool is_wait; /* the frame of a class of waits, which says nothing that the class' total does not */
 	double weight;
-	const char *name, *key;
 	uint32_t function;
+	bool is_wait; /* the frame of a class of waits, which says nothing that the class' total does not */
 };
 
-static int compare_entries(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b, void *context)
 {
+	const struct diff *diff = context;
 	const struct entry *x = a, *y = b;
+	const struct diff_function *f = &diff->functions[x->function], *g = &diff->functions[y->function];
 	int order;
 
 	if (x->is_wait != y->is_wait)
 		return x->is_wait ? 1 : -1;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
-	order = strcmp(x->name, y->name);
-	return order ? order : strcmp(x->key, y->key);
+	order = strcmp(diff_string(diff, f->name), diff_string(diff, g->name));
+	return order ? order : strcmp(diff_string(diff, f->key), diff_string(diff, g->key));
 }
 
 /* Whether all nodes of a function were in interrupts, so that the function outside them has none left. */
@@ -63,7 +64,7 @@ static void link_renamed(struct diff_build *build)
 
 static size_t collect_entries(const struct diff_build *build, struct entry *entries)
 {
-	const struct diff *diff = build->diff;
+	struct diff *diff = build->diff;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < diff->function_count; i++) {
@@ -72,15 +73,40 @@ static size_t collect_entries(const struct diff_build *build, struct entry *entr
 		if (!stays(build, i))
 			continue;
 		entries[count++] = (struct entry){
-			.is_wait = diff_wait_class(diff, f) != PROFILE_WAIT_NONE,
 			.weight = build_two_sided(build) ? fabs(f->total.delta) : f->total.head,
-			.name = diff_string(diff, f->name),
-			.key = diff_string(diff, f->key),
 			.function = i,
+			.is_wait = diff_wait_class(diff, f) != PROFILE_WAIT_NONE,
 		};
 	}
-	qsort(entries, count, sizeof(*entries), compare_entries);
+	qsort_r(entries, count, sizeof(*entries), compare_entries, diff);
 	return count;
+}
+
+/* Those that do not stay come behind all others. */
+static void append_others(const struct diff_build *build, struct entry *entries, size_t count)
+{
+	for (uint32_t i = 0; i < build->diff->function_count; i++)
+		if (!stays(build, i))
+			entries[count++].function = i;
+}
+
+/*
+ * Moves each function to the place of its entry, along the circles in which they take each other's places: a second
+ * table would be the most memory that a diff ever takes.
+ */
+static void move_functions(struct diff_function *functions, struct entry *entries, size_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct diff_function first = functions[i];
+		uint32_t to = i;
+
+		for (uint32_t from; (from = entries[to].function) != i; to = from) {
+			functions[to] = functions[from];
+			entries[to].function = to;
+		}
+		functions[to] = first;
+		entries[to].function = to;
+	}
 }
 
 bool order_functions(struct diff_build *build, struct error *err)
@@ -88,27 +114,22 @@ bool order_functions(struct diff_build *build, struct error *err)
 	struct diff *diff = build->diff;
 	CLEANUP(cleanup_free) struct entry *entries = malloc((diff->function_count + 1) * sizeof(*entries));
 	CLEANUP(cleanup_free) uint32_t *new_ids = malloc((diff->function_count + 1) * sizeof(*new_ids));
-	struct diff_function *functions = malloc((diff->function_count + 1) * sizeof(*functions));
 	size_t count;
 
-	if (!entries || !new_ids || !functions) {
-		free(functions);
+	if (!entries || !new_ids)
 		return error_set_memory(err);
-	}
 	link_renamed(build);
 	count = collect_entries(build, entries);
-	for (uint32_t i = 0; i < count; i++)
+	append_others(build, entries, count);
+	for (uint32_t i = 0; i < diff->function_count; i++)
 		new_ids[entries[i].function] = i;
-	for (size_t i = 0; i < count; i++) {
-		functions[i] = diff->functions[entries[i].function];
-		if (functions[i].moved_to != PROFILE_NONE)
-			functions[i].moved_to = new_ids[functions[i].moved_to];
-	}
+	move_functions(diff->functions, entries, diff->function_count);
+	diff->function_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (diff->functions[i].moved_to != PROFILE_NONE)
+			diff->functions[i].moved_to = new_ids[diff->functions[i].moved_to];
 	for (size_t node = 1; node < diff->node_count; node++)
 		diff->nodes[node].function = new_ids[diff->nodes[node].function];
-	free(diff->functions);
-	diff->functions = functions;
-	diff->function_count = count;
 	wait_sites_reorder(diff, new_ids);
 	changes_reorder(diff, new_ids);
 	cause_reorder(&diff->cause, new_ids);
