@@ -277,6 +277,28 @@ static bool write_bytes(
 			       : file_write(outputs->paths[kind], bytes, out->size, outputs->mode, err);
 }
 
+/* Hands pieces of an output over while it is made. */
+struct output_sink {
+	struct buffer_sink sink;
+	const struct outputs *outputs;
+	enum output_kind kind;
+	struct error err; /* why it takes no more */
+};
+
+static bool take_piece(struct buffer_sink *sink, const void *bytes, size_t size)
+{
+	struct output_sink *to = (struct output_sink *)sink;
+	const char *path = to->outputs->paths[to->kind];
+
+	return is_stdout(path) ? file_write(path, bytes, size, 0, &to->err)
+			       : worker_write_piece(to->outputs->worker, to->kind, bytes, size, &to->err);
+}
+
+static bool takes_pieces(const struct outputs *outputs, enum output_kind kind)
+{
+	return is_stdout(outputs->paths[kind]) || (outputs->worker && outputs->worker->socket > 0);
+}
+
 /* Keeps so many lines of a text, of which the last says how many are left off. */
 static void bound_lines(struct buffer *out, uint64_t most)
 {
@@ -300,13 +322,17 @@ static bool write_one(
 	const struct outputs *outputs, enum output_kind kind, const struct shown *shown, struct error *err)
 {
 	const char *path = outputs->paths[kind];
+	struct output_sink to = { .sink = { take_piece }, .outputs = outputs, .kind = kind };
 	struct buffer out;
 	bool ok;
 
 	buffer_init(&out, max_output_bytes);
+	out.sink = takes_pieces(outputs, kind) ? &to.sink : NULL;
 	ok = shown->history ? render_history(outputs, kind, shown->history, &out, err)
 	     : shown->page  ? render_suite(outputs, kind, shown, &out, err)
 			    : render(outputs, kind, shown->input, &out, err);
+	if (to.err.code != ERROR_NONE)
+		*err = to.err;
 	if (ok && kind == OUTPUT_TEXT)
 		bound_lines(&out, outputs->max_lines);
 	ok = ok && buffer_ok(&out, err) && write_bytes(outputs, kind, &out, err);
@@ -314,7 +340,7 @@ static bool write_one(
 		struct buffer said;
 
 		buffer_init(&said, CLI_MESSAGE_BYTES);
-		cli_append_written(&said, path, out.size);
+		cli_append_written(&said, path, out.passed + out.size);
 		cli_print_notices(&said);
 		buffer_deinit(&said);
 	}

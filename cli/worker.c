@@ -26,9 +26,9 @@ static const uint64_t max_output_bytes = (uint64_t)2 << 30, max_question_bytes =
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { ENDING_COUNT = sizeof(ending) / sizeof(ending[0]) };
 
-/* What the worker sends before the bytes of an output or of a question; foreign bytes to the parent. */
+/* What the worker sends before the bytes of a piece of an output or of a question; foreign bytes to the parent. */
 struct message_header {
-	uint64_t output, bytes;
+	uint64_t output, bytes, more; /* more: other than 0 before all pieces but the last, which alone is answered */
 };
 static const uint64_t question = UINT64_MAX; /* in place of an output's number */
 
@@ -112,16 +112,29 @@ static bool read_whole(int fd, void *into, size_t size)
 	return true;
 }
 
+static bool send_message(
+	const struct worker *worker, const struct message_header *header, const void *bytes, struct error *err)
+{
+	return (file_write_all(worker->socket, header, sizeof(*header)) &&
+		       file_write_all(worker->socket, bytes, header->bytes)) ||
+	       error_set_errno(err, errno, "cannot hand over %s", worker->outputs[header->output].path);
+}
+
+bool worker_write_piece(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err)
+{
+	return send_message(worker, &(struct message_header){ output, size, true }, bytes, err);
+}
+
 bool worker_write(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err)
 {
 	const struct worker_output *to = &worker->outputs[output];
-	const struct message_header header = { output, size };
 	struct error answer;
 
 	if (worker->socket == 0 || strcmp(to->path, "-") == 0)
 		return file_write(to->path, bytes, size, to->mode, err);
-	if (!file_write_all(worker->socket, &header, sizeof(header)) || !file_write_all(worker->socket, bytes, size) ||
-		!read_whole(worker->socket, &answer, sizeof(answer)))
+	if (!send_message(worker, &(struct message_header){ output, size, false }, bytes, err))
+		return false;
+	if (!read_whole(worker->socket, &answer, sizeof(answer)))
 		return error_set_errno(err, errno, "cannot hand over %s", to->path);
 	if (answer.code == ERROR_NONE)
 		return true;
@@ -131,7 +144,7 @@ bool worker_write(const struct worker *worker, size_t output, const void *bytes,
 
 int worker_ask(const struct worker *worker, const void *bytes, size_t size)
 {
-	const struct message_header header = { question, size };
+	const struct message_header header = { .output = question, .bytes = size };
 	struct error answer;
 	int fd = -1;
 
@@ -183,6 +196,18 @@ static ssize_t receive(const struct parent *parent, void *into, size_t room)
 	return got;
 }
 
+static bool receive_header(const struct parent *parent, struct message_header *header)
+{
+	for (size_t got = 0; got < sizeof(*header);) {
+		ssize_t count = receive(parent, (char *)header + got, sizeof(*header) - got);
+
+		if (count <= 0)
+			return false;
+		got += (size_t)count;
+	}
+	return true;
+}
+
 /*
  * Takes the bytes of an output, and writes them as they come; after a failure the rest is thrown away, and the answer
  * to the worker says so. False if they end early.
@@ -203,6 +228,28 @@ static bool pass_on(const struct parent *parent, struct file_writing *writing, u
 	return true;
 }
 
+/* The same of an output with all its pieces, of which the first is announced. */
+static bool pass_on_pieces(const struct parent *parent, struct file_writing *writing,
+	const struct message_header *first, struct error *why)
+{
+	struct message_header header = *first;
+	uint64_t left = max_output_bytes;
+
+	for (;;) {
+		if (header.output != first->output || header.bytes > left) {
+			(void)kill(parent->pid, SIGKILL);
+			return false;
+		}
+		if (!pass_on(parent, writing, header.bytes, why))
+			return false;
+		left -= header.bytes;
+		if (!header.more)
+			return true;
+		if (!receive_header(parent, &header))
+			return false;
+	}
+}
+
 /* While a file lies beside the output, a signal must not end this process before it is removed. */
 static bool write_output(const struct parent *parent, const struct message_header *header, struct error *why)
 {
@@ -212,11 +259,11 @@ static bool write_output(const struct parent *parent, const struct message_heade
 	bool is_whole;
 
 	if (!file_begin(to->path, to->mode, &writing, why))
-		return pass_on(parent, NULL, header->bytes, why);
+		return pass_on_pieces(parent, NULL, header, why);
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
 	if (file_is_beside(writing))
 		pthread_sigmask(SIG_BLOCK, &parent->mask, NULL);
-	is_whole = pass_on(parent, writing, header->bytes, why);
+	is_whole = pass_on_pieces(parent, writing, header, why);
 	if (!is_whole || why->code != ERROR_NONE)
 		file_abandon(writing);
 	else if (file_commit(writing, why))

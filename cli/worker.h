@@ -50,5 +50,12 @@ bool worker_run(struct worker *worker, int (*work)(void *context), void *context
 COMMON_MUST_CHECK
 bool worker_write(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err);
 
+/*
+ * Hands over a piece of that output, in a worker that runs; more pieces follow, and worker_write() brings the last one,
+ * which tells whether all could be written.
+ */
+COMMON_MUST_CHECK
+bool worker_write_piece(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err);
+
 /* Asks the parent, which answers by worker->answer(). The descriptor belongs to the caller; -1: there is none. */
 int worker_ask(const struct worker *worker, const void *bytes, size_t size);

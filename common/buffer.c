@@ -111,11 +111,27 @@ void buffer_append_zigzag(struct buffer *buffer, int64_t value)
 	buffer_append_varint(buffer, ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0));
 }
 
+void buffer_pass_on(struct buffer *buffer)
+{
+	enum { PIECE_BYTES = 1 << 20 };
+
+	if (!buffer->sink || buffer->failed || buffer->size < PIECE_BYTES)
+		return;
+	if (!buffer->sink->take(buffer->sink, buffer->data, buffer->size)) {
+		buffer->failed = true;
+		return;
+	}
+	buffer->passed += buffer->size;
+	buffer->max_bytes -= buffer->size;
+	buffer->size = 0;
+	buffer->data[0] = '\0';
+}
+
 bool buffer_ok(const struct buffer *buffer, struct error *err)
 {
 	if (!buffer->failed)
 		return true;
 	if (buffer->over_limit)
-		return error_set(err, ERROR_LIMIT, "more than %zu bytes", buffer->max_bytes);
+		return error_set(err, ERROR_LIMIT, "more than %zu bytes", buffer->max_bytes + buffer->passed);
 	return error_set_memory(err);
 }

@@ -17,7 +17,14 @@ struct buffer {
 	size_t capacity;
 	size_t max_bytes;
 	bool failed;
-	bool over_limit; /* `max_bytes` was exceeded; else memory ran out */
+	bool over_limit;          /* `max_bytes` was exceeded; else memory ran out */
+	struct buffer_sink *sink; /* borrowed: where buffer_pass_on() brings bytes; NULL: all stay in memory */
+	size_t passed;            /* bytes that the sink has taken, which are no longer in `data` and `max_bytes` */
+};
+
+/* Takes the bytes of a buffer, piece by piece. False: it takes no more, which fails the buffer. */
+struct buffer_sink {
+	bool (*take)(struct buffer_sink *sink, const void *bytes, size_t size);
 };
 
 void buffer_init(struct buffer *buffer, size_t max_bytes);
@@ -31,6 +38,12 @@ __attribute__((format(printf, 2, 3))) void buffer_printf(struct buffer *buffer, 
 /* Reserves `size` writable bytes at the end, which buffer_commit() adds to the size; NULL if the buffer has failed. */
 void *buffer_reserve(struct buffer *buffer, size_t size);
 void buffer_commit(struct buffer *buffer, size_t size);
+
+/*
+ * Hands what was appended so far to the sink, if there is one and the text is long: whoever writes a text of any length
+ * calls it between two entries, where nothing before has to be changed any more.
+ */
+void buffer_pass_on(struct buffer *buffer);
 
 /*
  * A little-endian base-128 number of at most 10 bytes, as in DWARF and protobuf. There must be room for it. zigzag

@@ -611,6 +611,7 @@ static void write_functions(struct json_writer *w, struct buffer *out)
 		buffer_append_string(out, i ? ",\n  " : "\n  ");
 		if (!json_function(w->input, w->waits, i, out))
 			w->failed = true;
+		buffer_pass_on(out);
 	}
 	buffer_append_string(out, count ? "\n ]\n}\n" : "]\n}\n");
 }

@@ -108,9 +108,40 @@ static int write_and_tell(void *context)
 {
 	struct setting *setting = context;
 
-	return !worker_write(&setting->worker, 0, "x", 1, &setting->err) && strstr(setting->err.message, "No space")
+	return worker_write_piece(&setting->worker, 0, "x", 1, &setting->err) &&
+			       !worker_write(&setting->worker, 0, "x", 1, &setting->err) &&
+			       strstr(setting->err.message, "No space")
 		       ? 2
 		       : 0;
+}
+
+/* The pieces come one after the other, an empty one among them, and the last one may be empty. */
+static int write_pieces(void *context)
+{
+	struct setting *setting = context;
+	const struct worker *worker = &setting->worker;
+
+	return worker_write_piece(worker, 0, "one", 3, &setting->err) &&
+			       worker_write_piece(worker, 0, "", 0, &setting->err) &&
+			       worker_write_piece(worker, 0, " two", 4, &setting->err) &&
+			       worker_write(worker, 0, "", 0, &setting->err)
+		       ? 3
+		       : 2;
+}
+
+static void an_output_may_come_in_pieces(void **state)
+{
+	CLEANUP(buffer_deinit) struct buffer written = { 0 };
+	struct setting setting;
+
+	set_up(&setting);
+	assert_true(run(&setting, write_pieces));
+	assert_int_equal(setting.code, 3);
+	buffer_init(&written, LARGE_BYTES);
+	assert_true(file_read(setting.file, &written, &setting.err));
+	assert_string_equal(written.data, "one two");
+	assert_int_equal(entries(setting.directory), 1);
+	tear_down(&setting);
 }
 
 static void a_full_disk_is_the_works_failure(void **state)
@@ -229,12 +260,17 @@ static int crash(void *context)
 	return 0;
 }
 
-/* What precedes the bytes of an output. */
-static void send_order(const struct setting *setting, uint64_t output, uint64_t bytes)
+/* What precedes the bytes of a piece of an output. */
+static void send_piece(const struct setting *setting, uint64_t output, uint64_t bytes, bool more)
 {
-	const uint64_t order[] = { output, bytes };
+	const uint64_t order[] = { output, bytes, more };
 
 	(void)!write(setting->worker.socket, order, sizeof(order));
+}
+
+static void send_order(const struct setting *setting, uint64_t output, uint64_t bytes)
+{
+	send_piece(setting, output, bytes, false);
 }
 
 static int crash_half_way(void *context)
@@ -277,8 +313,31 @@ static int order_endless(void *context)
 	return wait_for_end(context);
 }
 
+static int order_two_at_once(void *context)
+{
+	send_piece(context, 0, 0, true);
+	send_piece(context, 1, 0, false);
+	return wait_for_end(context);
+}
+
+static int order_endless_pieces(void *context)
+{
+	send_piece(context, 0, 1, true);
+	(void)!write(((struct setting *)context)->worker.socket, "x", 1);
+	send_piece(context, 0, UINT64_MAX, false);
+	return wait_for_end(context);
+}
+
+static int end_between_pieces(void *context)
+{
+	return worker_write_piece(&((struct setting *)context)->worker, 0, "half", 4, &(struct error){ 0 }) ? 0 : 2;
+}
+
 static void only_what_was_asked_for_is_written(void **state)
 {
+	expect_failure(order_two_at_once, "was killed");
+	expect_failure(order_endless_pieces, "was killed");
+	expect_failure(end_between_pieces, "ended before");
 	expect_failure(order_unknown, "was killed");
 	expect_failure(order_unwanted, "was killed");
 	expect_failure(order_endless, "was killed");
@@ -311,6 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_parent_writes_outputs),
+		cmocka_unit_test(an_output_may_come_in_pieces),
 		cmocka_unit_test(a_full_disk_is_the_works_failure),
 		cmocka_unit_test(success_without_outputs_is_none),
 		cmocka_unit_test(files_terminals_and_code_are_refused),

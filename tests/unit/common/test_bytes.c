@@ -243,6 +243,55 @@ static void a_buffer_keeps_to_its_cap(void **state)
 	buffer_deinit(&out);
 }
 
+struct counting_sink {
+	struct buffer_sink sink;
+	size_t taken, most;
+};
+
+static bool count_bytes(struct buffer_sink *sink, const void *bytes, size_t size)
+{
+	struct counting_sink *to = (struct counting_sink *)sink;
+
+	to->taken += size;
+	return to->taken <= to->most && memchr(bytes, 'x', size) == bytes;
+}
+
+/* What a sink has taken is no longer in memory, and counts for the cap; one that takes no more fails the buffer. */
+static void a_buffer_passes_long_texts_on(void **state)
+{
+	static char line[1 << 16];
+	struct counting_sink to = { { count_bytes }, 0, SIZE_MAX };
+	struct buffer out;
+	struct error err;
+
+	memset(line, 'x', sizeof(line));
+	buffer_init(&out, (size_t)10 << 20);
+	out.sink = &to.sink;
+	for (size_t i = 0; i < (size_t)9 << 4; i++) {
+		buffer_append(&out, line, sizeof(line));
+		buffer_pass_on(&out);
+		assert_true(out.size <= (size_t)1 << 20);
+		assert_int_equal(out.passed, to.taken);
+	}
+	assert_int_equal(out.passed + out.size, (size_t)9 << 20);
+	assert_null(buffer_reserve(&out, (size_t)1 << 21));
+	assert_false(buffer_ok(&out, &err));
+	assert_int_equal(err.code, ERROR_LIMIT);
+	assert_non_null(strstr(err.message, "10485760"));
+	buffer_deinit(&out);
+	to.most = 0;
+	buffer_init(&out, SIZE_MAX);
+	buffer_append(&out, line, sizeof(line));
+	buffer_pass_on(&out);
+	assert_true(buffer_ok(&out, &err));
+	out.sink = &to.sink;
+	for (size_t i = 0; i < 16; i++)
+		buffer_append(&out, line, sizeof(line));
+	buffer_pass_on(&out);
+	assert_false(buffer_ok(&out, &err));
+	buffer_deinit(&out);
+}
+
 static void a_buffer_prints_what_is_longer_than_it(void **state)
 {
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
@@ -285,6 +334,7 @@ int main(void)
 		cmocka_unit_test(parts_end_where_they_end),
 		cmocka_unit_test(no_call_reads_behind_the_end),
 		cmocka_unit_test(a_buffer_keeps_to_its_cap),
+		cmocka_unit_test(a_buffer_passes_long_texts_on),
 		cmocka_unit_test(a_buffer_prints_what_is_longer_than_it),
 		cmocka_unit_test(sums_that_do_not_fit_are_seen),
 	};
