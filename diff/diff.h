@@ -230,12 +230,8 @@ struct diff_function {
 	 * program's nor part of any other total
 	 */
 	bool interrupt;
-	bool compiles; /* of such time, that in the run-time compiler of the program's language, which is no interrupt
-			*/
-	/*
-	 * Its self time differs by more than runs explain, but its code is the same: placement or workload explain it,
-	 * so that it is not proven to have changed (statistics/placement.h).
-	 */
+	bool compiles; /* of such time, that in the run-time compiler of the program's language: no interrupt */
+	/* its self time differs, but its code is the same, so that no change is proven (statistics/placement.h) */
 	bool is_placement;
 	/*
 	 * In total, recursion is counted once. Self time is that of the function and of the interpreter that runs it:
