@@ -107,6 +107,11 @@ bool filter_has(const struct filter *filter, int32_t pid)
 	return hash_map_get(&filter->pids, &pid) == 1;
 }
 
+void filter_await_program(struct filter *filter, int32_t pid)
+{
+	filter->awaited = pid;
+}
+
 bool filter_adds_forks_at_once(const struct filter *filter)
 {
 	return !filter->in_kernel || filter->follows_forks;
@@ -116,12 +121,16 @@ bool filter_wants(const struct filter *filter, const struct record_layout *layou
 {
 	int32_t pid;
 
-	return !filter->is_active || !record_sample_pid(layout, bytes, size, &pid) || filter_has(filter, pid);
+	return !filter->is_active || !record_sample_pid(layout, bytes, size, &pid) ||
+	       (filter_has(filter, pid) && pid != filter->awaited);
 }
 
 bool filter_take(struct filter *filter, const struct record *record, bool *wanted, struct error *err)
 {
 	*wanted = true;
+	if (record->pid == filter->awaited &&
+		(record->kind == RECORD_MMAP || (record->kind == RECORD_COMM && record->comm.is_exec)))
+		filter->awaited = 0;
 	if (!filter->is_active)
 		return true;
 	if (record->kind == RECORD_FORK && record->pid != record->fork.parent_pid) {

@@ -15,7 +15,8 @@ struct filter {
 		*in_kernel; /* owned; the same pids in the kernel. NULL: the kernel accepts no program */
 	struct ebpf_frame_reader *frame_reader; /* borrowed: its program filters in place of the set's; NULL: none */
 	bool follows_forks;                     /* the kernel itself adds forked processes to its set */
-	bool was_late; /* samples of a new process were dropped before the kernel's set had it */
+	bool was_late;   /* samples of a new process were dropped before the kernel's set had it */
+	int32_t awaited; /* a command whose program has not begun: what it executes until then is ours. 0: none */
 };
 
 void filter_init(struct filter *filter);
@@ -45,6 +46,12 @@ COMMON_MUST_CHECK
 bool filter_add(struct filter *filter, int32_t pid, struct error *err);
 
 bool filter_has(const struct filter *filter, int32_t pid);
+
+/*
+ * A command that is about to execute its program, and whose events count already: samples of it are not wanted until a
+ * record of the sideband tells that it has.
+ */
+void filter_await_program(struct filter *filter, int32_t pid);
 
 /* Whether a forked process belongs to the target from its first moment on. */
 bool filter_adds_forks_at_once(const struct filter *filter);

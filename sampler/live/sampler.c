@@ -10,6 +10,7 @@
 bool sampler_start(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_options *options = &sampler->options;
+	bool is_command = options->target.kind == SAMPLER_TARGET_COMMAND;
 
 	sampler->before.target_cpu_ns = target_cpu_ns(&options->target);
 	surroundings_read_live(collector_profile(sampler->collector), &sampler->before.surroundings);
@@ -18,13 +19,16 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 	sampler->clock.is_on = !options->start_disabled;
 	if (sampler->clock.is_on && !instruments_enable(&sampler->instruments, true, sampler->clock.start_ns, err))
 		return false;
-	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
-		!command_start(&sampler->command, options->target.command[0], err))
+	/*
+	 * The kernel enables the events of a command's threads at its exec. Those of CPUs count before it begins: a
+	 * recorder that is held up could miss all of a command that lives for 20 ms.
+	 */
+	if (is_command && sampler->filter.is_active)
+		filter_await_program(&sampler->filter, sampler->command.pid);
+	if (sampler->clock.is_on && (!is_command || sampler->filter.is_active) &&
+		!event_set_enable(&sampler->events, true, err))
 		return false;
-	/* The kernel enables the events of a command's threads at its exec. */
-	if (options->start_disabled || (options->target.kind == SAMPLER_TARGET_COMMAND && !sampler->filter.is_active))
-		return true;
-	return event_set_enable(&sampler->events, true, err);
+	return !is_command || command_start(&sampler->command, options->target.command[0], err);
 }
 
 /*

@@ -110,6 +110,24 @@ static void test_a_pid_that_somebody_else_gets(void **state)
 	filter_deinit(&filter);
 }
 
+/* Between the command's begin and its program's it executes our code. */
+static void test_a_command_belongs_to_the_target_from_its_program_on(void **state)
+{
+	struct record named = { .kind = RECORD_COMM, .pid = OURS, .tid = OURS };
+	struct record begins = { .kind = RECORD_COMM, .pid = OURS, .tid = OURS, .comm = { .is_exec = true } };
+	struct record other = { .kind = RECORD_COMM, .pid = FOREIGN, .tid = FOREIGN, .comm = { .is_exec = true } };
+	struct filter filter;
+
+	start(&filter);
+	filter_await_program(&filter, OURS);
+	assert_true(take(&filter, &named));
+	assert_false(take(&filter, &other));
+	assert_false(wants(&filter, OURS));
+	assert_true(take(&filter, &begins));
+	assert_true(wants(&filter, OURS));
+	filter_deinit(&filter);
+}
+
 static void test_cut_and_other_records(void **state)
 {
 	struct perf_event_header comm = { .type = PERF_RECORD_COMM, .size = sizeof(struct sample_bytes) };
@@ -131,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_only_the_target_is_taken),
 		cmocka_unit_test(test_children_are_followed),
 		cmocka_unit_test(test_a_pid_that_somebody_else_gets),
+		cmocka_unit_test(test_a_command_belongs_to_the_target_from_its_program_on),
 		cmocka_unit_test(test_cut_and_other_records),
 	};
 
