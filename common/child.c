@@ -53,7 +53,9 @@ char child_state(pid_t pid)
 	size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
 	text[size > 0 ? size : 0] = '\0';
 	end = strrchr(text, ')');
-	return end && end[1] == ' ' ? end[2] : '\0';
+	if (!end || end[1] != ' ')
+		return '\0';
+	return end[2];
 }
 
 #if defined(__SANITIZE_ADDRESS__)
