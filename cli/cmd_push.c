@@ -124,7 +124,7 @@ static bool prepare(struct pushing *pushing, struct error *err)
 	if (!load_read(pushing->inputs, pushing->load, &profile, err) || !identify(pushing, profile, parcel->id, err) ||
 		!store_prepare(pushing->kind, profile, pushing->labels, pushing->label_count, parcel, err))
 		return false;
-	/* What is stored is all that later comparisons know. */
+	/* Later comparisons know only what is stored, which has no notes: they are told now. */
 	for (size_t i = 0; i < profile->notes.count; i++)
 		buffer_printf(&parcel->notices, "%s\n", profile_string(profile, profile->notes.texts[i]));
 	memcpy(prepared.id, parcel->id, sizeof(prepared.id));

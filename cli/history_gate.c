@@ -67,7 +67,7 @@ static void gate_say_unknown(const struct history *history, const struct diff_ga
 			gate->function);
 }
 
-/* What a row's newest value is, and the median and the span of all those before it. */
+/* Compares a row's newest value with the median and the span of all values before it. */
 struct newest {
 	double value, usual, least, most;
 };

@@ -26,7 +26,7 @@ static const uint64_t max_output_bytes = (uint64_t)2 << 30, max_question_bytes =
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { ENDING_COUNT = sizeof(ending) / sizeof(ending[0]) };
 
-/* What the worker sends before the bytes of a piece of an output or of a question; foreign bytes to the parent. */
+/* The worker sends this before the bytes of a question, or of a piece of an output. The parent does not trust it. */
 struct message_header {
 	uint64_t output, bytes, more; /* more: other than 0 before all pieces but the last, which alone is answered */
 };

@@ -161,7 +161,7 @@ static bool add_named(struct use_search *search, const struct macro *wanted, uin
 	return true;
 }
 
-/* What the lines that the cursor meets in [first, last] name; `own_line` 0: each line is its own. */
+/* Adds the macros that lines name, from the cursor to the last of `lines`; `own_line` 0: each line is its own. */
 static bool add_lines(struct use_search *search, struct line_cursor cursor, const uint32_t lines[2], uint32_t own_line,
 	struct error *err)
 {

@@ -21,7 +21,7 @@ struct macros {
 	size_t count, capacity;
 };
 
-/* Of a text with more than 65,536 definitions the first ones. Fails if memory runs out. */
+/* Finds the definitions of macros in a text, the first 65,536 at most. Fails if memory runs out. */
 COMMON_MUST_CHECK
 bool macros_find(const char *text, size_t size, struct macros *macros, struct error *err);
 void macros_deinit(struct macros *macros);

@@ -82,7 +82,7 @@ static size_t collect_entries(const struct diff_build *build, struct entry *entr
 	return count;
 }
 
-/* Those that do not stay come behind all others. */
+/* Appends the functions that do not stay, behind all others. */
 static void append_others(const struct diff_build *build, struct entry *entries, size_t count)
 {
 	for (uint32_t i = 0; i < build->diff->function_count; i++)

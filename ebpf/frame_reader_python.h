@@ -95,7 +95,7 @@ static inline _Bool has_frames(const struct ebpf_python *python, __u64 state)
 	return read_user(&next, frame + (python->has_cframe ? python->frame_in_cframe : python->previous)) && next;
 }
 
-/* Of several interpreters each may have an idle state of the thread: those that have frames are remembered. */
+/* Where a thread has a state for each of several interpreters, only those that have frames are remembered. */
 static inline _Bool is_worth_reading(struct search *search, __u64 state)
 {
 	if (!is_own_state(search, state))

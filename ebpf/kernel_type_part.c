@@ -153,7 +153,7 @@ static int copy_array(struct type_part *part, uint32_t own, const struct kernel_
 	struct btf_array array = { 0 };
 	int element, index;
 
-	/* Of a malformed description an array may be its own element. */
+	/* A malformed description may have an array that is its own element. */
 	if (part->nested == MOST_NESTED)
 		return -E2BIG;
 	part->nested++;

@@ -69,7 +69,7 @@ static bool samples_are_counted(const struct diff_build *build)
 	return !build->diff->is_exact && build->metric[DIFF_BASE] == 0 && build->metric[DIFF_HEAD] == 0;
 }
 
-/* What a sample of head stands for in samples of base; 0: one side alone says it, or each in a unit of its own. */
+/* Returns how many samples of base one of head stands for; 0: one side alone says it, or each in a unit of its own. */
 static double sample_ratio(const struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];

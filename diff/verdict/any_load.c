@@ -44,7 +44,7 @@ static bool decide_total(struct diff_build *build, enum proven_way way, struct e
 	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, condition, err);
 }
 
-/* What is said of the total behind what is proven of functions; nothing where it cannot be compared. */
+/* Writes the words about the total that follow a proven function; none where totals cannot be compared. */
 static void words_of_open_total(const struct diff *diff, char out[static ANY_LOAD_REST])
 {
 	char words[WORDS_CHANGE];

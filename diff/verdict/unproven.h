@@ -11,7 +11,7 @@
  */
 double unproven_tolerance(const struct diff_build *build);
 
-/* What would tell more, of recordings that are no runs: "; so few samples prove no less: ...". Static. */
+/* Returns the advice for recordings that are no runs: "; so few samples prove no less: ...". It is static. */
 const char *unproven_advice(const struct diff_build *build);
 
 COMMON_MUST_CHECK

@@ -213,7 +213,7 @@ static bool decide_by_evidence(struct diff_build *build, struct error *err)
 	return decide_proven(build, err);
 }
 
-/* What the files do not say comes first: all that follows is of shares. */
+/* Says first that no file tells its length, since all that follows compares shares. */
 static bool say_length_first(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;

@@ -158,7 +158,7 @@ static bool warnings_add_note(
 	return warnings_add(build->diff, is_doubt && build_two_sided(build), text, err);
 }
 
-/* What the files of a side leave open: it is said before anything that is made of it. */
+/* Adds what the files of a side leave open, before any warning that is made from their contents. */
 static bool name_notes(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
