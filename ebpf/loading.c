@@ -63,11 +63,12 @@ int loading_begin_relocated(struct loading *loading)
 	loading_init(loading);
 	if (!ebpf_kernel_types_open(&loading->types, &err))
 		return err.system_errno > 0 ? -err.system_errno : -ENOENT;
+	/* Where files in memory are forbidden (vm.memfd_noexec), libbpf reads all types. */
 	loading->types_fd = memfd_create("kernel types", MFD_CLOEXEC);
-	if (loading->types_fd < 0)
-		return -errno;
-	(void)snprintf(loading->types_path, sizeof(loading->types_path), "/proc/self/fd/%d", loading->types_fd);
-	loading->options.btf_custom_path = loading->types_path;
+	if (loading->types_fd >= 0) {
+		(void)snprintf(loading->types_path, sizeof(loading->types_path), "/proc/self/fd/%d", loading->types_fd);
+		loading->options.btf_custom_path = loading->types_path;
+	}
 	/* The handler of sections that libbpf does not know: one of a named section cannot be taken away in libbpf 1.1,
 	 * which uses what it freed. */
 	loading->handler = libbpf_register_prog_handler(NULL, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_RAW_TP, &options);
@@ -76,7 +77,9 @@ int loading_begin_relocated(struct loading *loading)
 
 int loading_relocate(const struct loading *loading, const struct bpf_object *object)
 {
-	return kernel_type_part_write(&loading->types, bpf_object__btf(object), loading->types_fd);
+	return loading->types_fd < 0
+		       ? 0
+		       : kernel_type_part_write(&loading->types, bpf_object__btf(object), loading->types_fd);
 }
 
 void loading_finish(struct loading *loading)
