@@ -15,6 +15,12 @@
 
 enum { INITIAL_PID_NAMESPACE = 0xeffffffc }; /* linux/proc_ns.h: PROC_PID_INIT_INO */
 
+/*
+ * linux/bpf_verifier.h: BPF_LOG_STATS. The verifier writes why it refuses, and counters. By level 1 it would write every
+ * instruction before, and kernels before 6.4 write only the first that fit in the buffer.
+ */
+enum { VERIFIER_LOG_STATS = 4 };
+
 void loading_init(struct loading *loading)
 {
 	libbpf_set_print(NULL);
@@ -28,6 +34,7 @@ void loading_init(struct loading *loading)
 		.sz = sizeof(loading->options),
 		.kernel_log_buf = loading->log,
 		.kernel_log_size = sizeof(loading->log),
+		.kernel_log_level = VERIFIER_LOG_STATS,
 	};
 }
 
