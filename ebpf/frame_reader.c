@@ -83,7 +83,7 @@ static bool load(struct ebpf_frame_reader *reader, const struct ebpf_frame_reade
 		if (result == 0)
 			result = loading_relocate(&loading, reader->object->obj);
 		if (result == 0)
-			result = frame_reader_bpf__load(reader->object);
+			result = loading_load(reader->object->skeleton);
 	} else if (result == 0) {
 		result = -errno;
 	}

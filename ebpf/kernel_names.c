@@ -23,7 +23,7 @@ bool ebpf_kernel_names_create(struct ebpf_kernel_names **names, struct error *er
 		return error_set_memory(err);
 	loading_init(&loading);
 	made->object = kernel_names_bpf__open_opts(&loading.options);
-	result = made->object ? kernel_names_bpf__load(made->object) : -errno;
+	result = made->object ? loading_load(made->object->skeleton) : -errno;
 	loading_finish(&loading);
 	if (result != 0) {
 		ebpf_kernel_names_destroy(made);

@@ -16,8 +16,8 @@
 enum { INITIAL_PID_NAMESPACE = 0xeffffffc }; /* linux/proc_ns.h: PROC_PID_INIT_INO */
 
 /*
- * linux/bpf_verifier.h: BPF_LOG_STATS. The verifier writes why it refuses, and counters. By level 1 it would write every
- * instruction before, and kernels before 6.4 write only the first that fit in the buffer.
+ * linux/bpf_verifier.h: BPF_LOG_STATS. The verifier writes why it refuses, and counters. By level 1 it would write
+ * every instruction before, and kernels before 6.4 write only the first that fit in the buffer.
  */
 enum { VERIFIER_LOG_STATS = 4 };
 
@@ -34,7 +34,6 @@ void loading_init(struct loading *loading)
 		.sz = sizeof(loading->options),
 		.kernel_log_buf = loading->log,
 		.kernel_log_size = sizeof(loading->log),
-		.kernel_log_level = VERIFIER_LOG_STATS,
 	};
 }
 
@@ -87,6 +86,16 @@ int loading_relocate(const struct loading *loading, const struct bpf_object *obj
 	return loading->types_fd < 0
 		       ? 0
 		       : kernel_type_part_write(&loading->types, bpf_object__btf(object), loading->types_fd);
+}
+
+int loading_load(struct bpf_object_skeleton *skeleton)
+{
+	struct bpf_program *program;
+
+	/* Of each program: types, which are loaded before, have no such level. */
+	bpf_object__for_each_program(program, *skeleton->obj)(void)
+		bpf_program__set_log_level(program, VERIFIER_LOG_STATS);
+	return bpf_object__load_skeleton(skeleton);
 }
 
 void loading_finish(struct loading *loading)

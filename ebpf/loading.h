@@ -39,6 +39,11 @@ int loading_begin_relocated(struct loading *loading);
 COMMON_MUST_CHECK
 int loading_relocate(const struct loading *loading, const struct bpf_object *object);
 
+/* Loads what was opened, in place of NAME_bpf__load(), so that the log has the verifier's reason. Returns 0 or -errno.
+ */
+COMMON_MUST_CHECK
+int loading_load(struct bpf_object_skeleton *skeleton);
+
 /*
  * Once all is loaded, or failed to: what was opened is closed. libbpf raises RLIMIT_MEMLOCK on kernels before 5.11,
  * which count maps as locked memory while they are made. A recorded command would inherit the limit, so what it was is

@@ -23,7 +23,7 @@ bool ebpf_process_set_create(struct ebpf_process_set **set, struct error *err)
 		return error_set_memory(err);
 	loading_init(&loading);
 	made->object = process_set_bpf__open_opts(&loading.options);
-	result = made->object ? process_set_bpf__load(made->object) : -errno;
+	result = made->object ? loading_load(made->object->skeleton) : -errno;
 	loading_finish(&loading);
 	if (result != 0) {
 		ebpf_process_set_destroy(made);
@@ -86,7 +86,7 @@ static struct descent_bpf *open_descent(const struct ebpf_process_set *set, stru
 static bool start_descent(
 	struct ebpf_process_set *set, struct descent_bpf *descent, struct loading *loading, struct error *err)
 {
-	int result = descent_bpf__load(descent);
+	int result = loading_load(descent->skeleton);
 
 	loading_finish(loading);
 	if (result == 0)

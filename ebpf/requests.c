@@ -122,7 +122,7 @@ static bool load(struct ebpf_requests *requests, const struct ebpf_requests_opti
 	int result;
 
 	requests->object = open_programs(options, &loading);
-	result = requests->object ? requests_bpf__load(requests->object) : -errno;
+	result = requests->object ? loading_load(requests->object->skeleton) : -errno;
 	loading_finish(&loading);
 	if (result != 0)
 		return loading_fail(err, &loading, result, "load the programs that count requests");

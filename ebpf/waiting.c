@@ -217,7 +217,7 @@ static bool load(
 	int result;
 
 	waiting->object = open_programs(options, is_traced, &loading);
-	result = waiting->object ? waiting_bpf__load(waiting->object) : -errno;
+	result = waiting->object ? loading_load(waiting->object->skeleton) : -errno;
 	if (waiting->object)
 		waiting->hooks = hooks_of(waiting->object, has_frames(options));
 	loading_finish(&loading);
