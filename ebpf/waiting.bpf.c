@@ -77,13 +77,6 @@ _Bool shows;        /* the iterator shows threads that are to be charged; otherw
 /* ---- State ---- */
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, WAITING_MOST_THREADS);
-	__type(key, __u32);
-	__type(value, struct waiting_thread);
-} threads SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, MAX_CPUS);
 	__type(key, __u32);
@@ -133,6 +126,7 @@ struct {
 
 #include "ebpf/waiting_peers.h"
 #include "ebpf/waiting_switches.h"
+#include "ebpf/waiting_threads.h"
 
 /* ---- Threads of the target ---- */
 
@@ -141,11 +135,6 @@ static inline _Bool is_of_target(__u32 tgid, __u32 tid)
 	if (tid == 0 || (only_tid && tid != only_tid))
 		return 0;
 	return !has_set || bpf_map_lookup_elem(&processes, &tgid) != (void *)0;
-}
-
-static inline struct waiting_thread *find_thread(__u32 tid)
-{
-	return tid ? bpf_map_lookup_elem(&threads, &tid) : (void *)0;
 }
 
 static inline __u64 random_below(__u64 limit)
@@ -183,16 +172,11 @@ static inline void fit_sums(struct waiting_thread *thread)
 /* Makes the entry of a thread. Its sums begin anywhere in the interval. */
 static inline struct waiting_thread *meet_thread(__u32 tgid, __u32 tid)
 {
-	struct waiting_thread *known, made = { .process = tgid, .interval = interval };
+	struct waiting_thread made = { .process = tgid, .interval = interval };
 
 	for (int i = 0; i < WAITING_TIMES; i++)
 		made.sums[i] = random_below(made.interval);
-	if (bpf_map_update_elem(&threads, &tid, &made, BPF_NOEXIST) == 0)
-		COUNT(threads_met);
-	known = find_thread(tid);
-	if (!known)
-		COUNT(threads_unknown);
-	return known;
+	return enter_thread(tid, &made);
 }
 
 /* Kernel threads wait for work and nothing else. */
@@ -406,14 +390,12 @@ static inline void end_thread(__u32 tid)
 	if (!thread)
 		return;
 	COUNT_MORE(lost_ns, take_weight(thread, WAITING_BLOCKED) + take_weight(thread, WAITING_QUEUED));
-	if (bpf_map_delete_elem(&threads, &tid) == 0)
-		COUNT(threads_ended);
+	remove_thread(tid);
 }
 
 static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	__u32 tgid = id >> 32, tid = id;
+	__u32 tgid = task->tgid, tid = task->pid;
 	struct waiting_thread *thread = find_thread(tid);
 
 	/* Only threads of the target are met. */
@@ -482,7 +464,7 @@ enum { STACK_BYTES = 16384 };
  * tracepoint makes the record of its arguments on the stack that is in use. Tracepoints of interrupts would tell as
  * well, but every interrupt of the machine would pay for them.
  */
-static inline _Bool is_interrupt(struct bpf_raw_tracepoint_args *arguments)
+static inline _Bool is_interrupt(__u64 *arguments)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	__u32 zero = 0;
@@ -495,10 +477,10 @@ static inline _Bool is_interrupt(struct bpf_raw_tracepoint_args *arguments)
 }
 
 /* The current thread, or an interrupt that came while it ran, lets a thread go on: struct task_struct *task. */
-static __always_inline int release(struct bpf_raw_tracepoint_args *arguments, _Bool with_frames)
+static __always_inline int release(__u64 *arguments, _Bool with_frames)
 {
-	struct task_struct *task = (struct task_struct *)arguments->args[0];
-	__u32 tid = BPF_CORE_READ(task, pid);
+	struct task_struct *task = (struct task_struct *)arguments[0];
+	__u32 tid = task->pid;
 	struct waiting_thread *thread = find_thread(tid);
 	struct ebpf_wait wait = { .kind = EBPF_WAIT_RELEASE };
 	struct times times;
@@ -525,14 +507,14 @@ static __always_inline int release(struct bpf_raw_tracepoint_args *arguments, _B
 	return 0;
 }
 
-SEC("raw_tp/sched_waking")
-int release_thread(struct bpf_raw_tracepoint_args *arguments)
+SEC("tp_btf/sched_waking")
+int release_thread(__u64 *arguments)
 {
 	return release(arguments, 0);
 }
 
-SEC("raw_tp/sched_waking")
-int release_thread_with_frames(struct bpf_raw_tracepoint_args *arguments)
+SEC("tp_btf/sched_waking")
+int release_thread_with_frames(__u64 *arguments)
 {
 	return release(arguments, 1);
 }

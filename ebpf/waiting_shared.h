@@ -3,9 +3,10 @@
 
 #include "ebpf/wait.h"
 
-/* What the programs of waiting.bpf.c and the code that loads them agree on. Only these two include it. */
+/* What the programs of waiting.bpf.c, the code that loads them and their test agree on. Nothing else includes it. */
 
-enum { WAITING_MOST_THREADS = 65536, WAITING_REGISTERS = 32, WAITING_MOST_CALLS = 512 };
+/* WAITING_PLACES is a power of 2. */
+enum { WAITING_MOST_THREADS = 65536, WAITING_PLACES = 16384, WAITING_REGISTERS = 32, WAITING_MOST_CALLS = 512 };
 
 enum waiting_time { WAITING_BLOCKED, WAITING_QUEUED, WAITING_TIMES };
 
@@ -21,6 +22,13 @@ struct waiting_thread {
 	__u32 process;
 	__u32 state, last_state;
 	__u32 padding;
+};
+
+/* Threads whose ids differ by a multiple of WAITING_PLACES have one place. */
+struct waiting_place {
+	__u32 tid;    /* whose entry is here; 0: nobody's */
+	__u32 others; /* how many of the other threads with this place have an entry in the table */
+	struct waiting_thread thread;
 };
 
 struct waiting_counters {

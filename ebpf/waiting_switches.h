@@ -49,11 +49,15 @@ struct {
  */
 static inline void write_switch(__u32 tid, _Bool is_on, __u64 now)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), at;
-	struct waiting_ring *ring = bpf_map_lookup_elem(&switch_rings, &cpu);
 	struct waiting_switch *item;
+	struct waiting_ring *ring;
+	__u32 cpu, at;
 
-	if (switch_room == 0 || !ring)
+	if (switch_room == 0)
+		return;
+	cpu = bpf_get_smp_processor_id();
+	ring = bpf_map_lookup_elem(&switch_rings, &cpu);
+	if (!ring)
 		return;
 	at = cpu * switch_room + (ring->written & (switch_room - 1));
 	item = bpf_map_lookup_elem(&switches, &at);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The programs as the kernel runs them: real threads that wait, and the samples that are written of them. */
 #include "ebpf/ebpf.h"
+#include "ebpf/waiting_shared.h"
 #include "refusal_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -650,6 +653,79 @@ static void test_who_is_killed_is_charged(void **state)
 	stop_sampling(&sampling);
 }
 
+/* A child that sleeps, with an id of its parent's choice; -1, with errno set. */
+static pid_t fork_sleeper(pid_t pid)
+{
+	struct clone_args arguments = { .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1 };
+	pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+
+	if (child == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (child == 0)
+		pause();
+	return child;
+}
+
+static void end_child(pid_t child)
+{
+	int status;
+
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+/* Two children whose ids lead to one place of the table of threads. */
+static bool fork_neighbours(pid_t children[2])
+{
+	for (pid_t pid = 2; pid < WAITING_PLACES; pid++) {
+		children[0] = fork_sleeper(pid);
+		children[1] = children[0] < 0 ? -1 : fork_sleeper(pid + WAITING_PLACES);
+		if (children[1] >= 0)
+			return true;
+		if (children[0] >= 0)
+			end_child(children[0]);
+	}
+	return false;
+}
+
+/* A process leaves its CPU for good a little after its parent knows that it has ended. */
+static void expect_threads(const struct sampling *sampling, uint64_t threads)
+{
+	for (int i = 0; i < 1000 && ebpf_waiting_counts(sampling->waiting).threads != threads; i++)
+		sleep_ns(10000000);
+	assert_int_equal(ebpf_waiting_counts(sampling->waiting).threads, threads);
+}
+
+/* Each of them has its time, and so has who gets the place when it is free again. */
+static void test_neighbours_in_the_table_have_their_time(void **state)
+{
+	struct sampling sampling;
+	pid_t children[2];
+	uint64_t threads;
+
+	if (!fork_neighbours(children))
+		skip(); /* that is a right of its own */
+	start_sampling(&sampling, PLENTY);
+	ebpf_waiting_enable(sampling.waiting, now_ns());
+	sleep_ns(INTERVAL_NS); /* this thread is met */
+	threads = ebpf_waiting_counts(sampling.waiting).threads;
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < 2; i++)
+			ebpf_process_set_add(sampling.processes, children[i]);
+		assert_true(ebpf_waiting_meet(sampling.waiting, &(struct error){ 0 }));
+		expect_threads(&sampling, threads + 2);
+		sleep_ns(8 * INTERVAL_NS);
+		end_child(children[turn]);
+		assert_true(read_written(&sampling, children[turn]).blocked_ns >= 6 * (uint64_t)INTERVAL_NS);
+		expect_threads(&sampling, threads + 1);
+		if (turn == 0)
+			assert_int_equal(fork_sleeper(children[0]), children[0]);
+	}
+	end_child(children[0]);
+	expect_threads(&sampling, threads);
+	stop_sampling(&sampling);
+}
+
 /* For a user without rights, creating fails, and says what would help; nothing is printed. */
 static void refuse_in_child(void)
 {
@@ -776,6 +852,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_who_went_on_is_not_charged_for_it),
 	cmocka_unit_test(test_nothing_counts_while_it_is_off),
 	cmocka_unit_test(test_who_is_killed_is_charged),
+	cmocka_unit_test(test_neighbours_in_the_table_have_their_time),
 	cmocka_unit_test(test_switches_of_a_thread_alternate),
 	cmocka_unit_test(test_a_refusal_says_what_would_help),
 };
