@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { MOST_NOTICE_BYTES = 1 << 16 };
@@ -244,9 +243,7 @@ static int push_all(
 	for (size_t i = 0; i < pushing.label_count; i++)
 		pushing.labels[i] = (struct store_filter){ (char *)request->labels.items[i].key,
 			(char *)request->labels.items[i].value };
-	pushing.prepared = memfd_create("kelvin", MFD_CLOEXEC);
-	if (!store_parcel_init(&pushing.parcel, &err) ||
-		(pushing.prepared < 0 && !error_set_errno(&err, errno, "cannot make a file in memory"))) {
+	if (!store_parcel_init(&pushing.parcel, &err) || (pushing.prepared = file_in_memory("kelvin", &err)) < 0) {
 		cli_print_error(&err);
 		failed = count;
 		count = 0;

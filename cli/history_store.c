@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,7 +80,9 @@ int history_store_answer(void *context, const void *bytes, size_t size)
 		cli_print_error(&err);
 		return -1;
 	}
-	fd = memfd_create("kelvin", MFD_CLOEXEC);
+	fd = file_in_memory("kelvin", &err);
+	if (fd < 0)
+		cli_print_error(&err);
 	for (size_t i = 0; fd >= 0 && i < profiles.count; i++)
 		if (!append_file(fd, profiles.items[i].fd)) {
 			close(fd);

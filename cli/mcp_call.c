@@ -14,7 +14,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -233,14 +232,12 @@ static bool run_within(const struct mcp_command *command, const struct mcp_serve
 bool mcp_run(const struct mcp_command *command, const struct mcp_server *server, struct mcp_outcome *outcome,
 	struct error *err)
 {
-	CLEANUP(cleanup_close) int out = memfd_create("answer", MFD_CLOEXEC);
-	CLEANUP(cleanup_close) int said = memfd_create("messages", MFD_CLOEXEC);
+	CLEANUP(cleanup_close) int out = file_in_memory("answer", err);
+	CLEANUP(cleanup_close) int said = out < 0 ? -1 : file_in_memory("messages", err);
 
 	buffer_init(&outcome->out, 4 * (size_t)MOST_BYTES);
 	buffer_init(&outcome->said, 4 * (size_t)MOST_BYTES);
-	if (out < 0 || said < 0)
-		return error_set_errno(err, errno, "cannot keep an answer in memory");
-	if (!run_within(command, server, out, said, outcome, err))
+	if (said < 0 || !run_within(command, server, out, said, outcome, err))
 		return false;
 	take(out, &outcome->out);
 	take(said, &outcome->said);

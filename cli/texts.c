@@ -171,6 +171,7 @@ static int answer_commit(struct texts *texts, enum diff_side side, const char *l
 {
 	const char *revision = texts->revision[side], *id = texts->commit[side];
 	char words[TEXTS_REVISION_BYTES];
+	struct error ignored;
 	int fd;
 
 	if (!id[0] && !find_label(texts, side, label))
@@ -179,7 +180,7 @@ static int answer_commit(struct texts *texts, enum diff_side side, const char *l
 		snprintf(words, sizeof(words), "%.*s", SHORT_ID, id);
 	else
 		snprintf(words, sizeof(words), "%.200s (%.*s)", revision, SHORT_ID, id);
-	fd = memfd_create("revision", MFD_CLOEXEC);
+	fd = file_in_memory("revision", &ignored);
 	if (fd >= 0 && file_write_all(fd, words, strlen(words)) && lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 	cleanup_close(&fd);

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,8 +65,8 @@ bool watch_child_start(struct watch_child *child, int directory, const sigset_t 
 	pid_t self = getpid();
 
 	*child = (struct watch_child){ .forgets = child->forgets,
-		.out = memfd_create("answer", MFD_CLOEXEC),
-		.said = memfd_create("messages", MFD_CLOEXEC),
+		.out = file_in_memory("answer", err),
+		.said = file_in_memory("messages", err),
 		.end_ns = clock_read_ns(CLOCK_BOOTTIME) + (int64_t)(deadline_s * 1e9) };
 	fflush(NULL);
 	child->pid = child->out < 0 || child->said < 0 ? -1 : fork();
@@ -77,7 +76,8 @@ bool watch_child_start(struct watch_child *child, int directory, const sigset_t 
 		(void)setpgid(child->pid, child->pid);
 		return true;
 	}
-	error_set_errno(err, errno, "cannot start a process for a recording");
+	if (child->out >= 0 && child->said >= 0)
+		error_set_errno(err, errno, "cannot start a process for a recording");
 	close_streams(child);
 	return false;
 }

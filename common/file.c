@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -459,6 +460,18 @@ bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, s
 
 	return file_begin(path, mode, &writing, err) && file_append(writing, bytes, size, err) &&
 	       file_commit(TAKE(writing), err);
+}
+
+int file_in_memory(const char *name, struct error *err)
+{
+	enum { NO_EXECUTION = 0x8 }; /* MFD_NOEXEC_SEAL, which older headers do not have */
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | NO_EXECUTION);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		(void)error_set_errno(err, errno, "cannot make a file in memory");
+	return fd;
 }
 
 bool file_normalize_path(char *path)

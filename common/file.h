@@ -59,6 +59,13 @@ COMMON_MUST_CHECK
 bool file_write_all(int fd, const void *bytes, size_t size);
 
 /*
+ * Makes an empty file that is only in memory, and which nobody can execute where the kernel knows that (Linux 6.3):
+ * vm.memfd_noexec may forbid others. It can be sealed, and is not inherited by what is executed. `name` is for
+ * who looks into /proc. -1 on failure, with `err` set.
+ */
+int file_in_memory(const char *name, struct error *err);
+
+/*
  * Copies the path of the file that file_write() to `path` makes or replaces, which is behind the links, to the `size`
  * bytes of `end`; "" for standard output, a device, a pipe or an open file. ERROR_LIMIT: it is too long.
  */

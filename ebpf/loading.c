@@ -9,7 +9,6 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,8 +68,8 @@ int loading_begin_relocated(struct loading *loading)
 	loading_init(loading);
 	if (!ebpf_kernel_types_open(&loading->types, &err))
 		return err.system_errno > 0 ? -err.system_errno : -ENOENT;
-	/* Where files in memory are forbidden (vm.memfd_noexec), libbpf reads all types. */
-	loading->types_fd = memfd_create("kernel types", MFD_CLOEXEC);
+	/* Without the file libbpf reads all types. */
+	loading->types_fd = file_in_memory("kernel types", &err);
 	if (loading->types_fd >= 0) {
 		(void)snprintf(loading->types_path, sizeof(loading->types_path), "/proc/self/fd/%d", loading->types_fd);
 		loading->options.btf_custom_path = loading->types_path;

@@ -183,9 +183,9 @@ bool repository_child_run(const struct repository_child *child, struct repositor
 	int status = 0;
 	pid_t pid = 0;
 
-	*answer = (struct repository_answer){ .fd = memfd_create("git", MFD_CLOEXEC) };
+	*answer = (struct repository_answer){ .fd = file_in_memory("git", err) };
 	if (answer->fd < 0)
-		return error_set_errno(err, errno, "cannot run git");
+		return error_prefix(err, "cannot run git");
 	if (!start(child, answer->fd, &pid, &complaints, err))
 		return false;
 	ending = listen(pid, complaints, deadline_ns, answer->complaint);

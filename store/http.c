@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
 	CONNECT_S = 10,
@@ -403,8 +402,8 @@ static bool begin_answer(const struct http_request *request, struct http_answer 
 	buffer_init(&answer->body, UINT32_MAX);
 	if (!request->to_file)
 		return true;
-	answer->fd = memfd_create("answer", MFD_CLOEXEC);
-	return answer->fd >= 0 || error_set_errno(err, errno, "cannot make a file in memory");
+	answer->fd = file_in_memory("answer", err);
+	return answer->fd >= 0;
 }
 
 static bool is_retryable(int status)

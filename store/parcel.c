@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { MOST_NOTICE_BYTES = 1 << 16 };
 
 bool courier_file(int *fd, struct error *err)
 {
-	*fd = memfd_create("kelvin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return *fd >= 0 || error_set_errno(err, errno, "cannot make a file in memory");
+	*fd = file_in_memory("kelvin", err);
+	return *fd >= 0;
 }
 
 bool store_parcel_init(struct store_parcel *parcel, struct error *err)

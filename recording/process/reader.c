@@ -14,7 +14,6 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -480,9 +479,9 @@ static bool open_copy(
 			" MB of one user's are read",
 			file->path, copy_file_bytes >> 20, copy_all_bytes / 2 >> 20);
 	}
-	file->fd = memfd_create("kelvin", MFD_CLOEXEC);
+	file->fd = file_in_memory("kelvin", err);
 	if (file->fd < 0)
-		return error_set_errno(err, errno, "cannot copy %s", file->path);
+		return error_prefix(err, "cannot copy %s", file->path);
 	/* The request changes with each piece that is copied. */
 	is_given = give_to_owner(file->fd, request);
 	if (copy_file(reader, request, file, err) &&

@@ -5,12 +5,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Every test works in a folder of its own. */
@@ -385,6 +388,54 @@ static void a_path_is_normalized_by_its_letters(void **state)
 	expect_path("../a", false, "../a");
 }
 
+static void a_file_in_memory_can_be_written_sealed_and_not_executed(void **state)
+{
+	enum { NO_EXECUTION = 0x8, SEAL_OF_EXECUTION = 0x20 }; /* linux/memfd.h, linux/fcntl.h of Linux 6.3 */
+	CLEANUP(cleanup_close) int known = memfd_create("known", MFD_CLOEXEC | NO_EXECUTION);
+	struct error err;
+	CLEANUP(cleanup_close) int fd = file_in_memory("copy", &err);
+
+	assert_true(fd >= 0 && file_write_all(fd, "text", 4));
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(fcntl(fd, F_GET_SEALS), known >= 0 ? SEAL_OF_EXECUTION : 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
+	assert_false(file_write_all(fd, "more", 4));
+}
+
+enum { IS_MADE, IS_NOT_MADE, IS_NOT_FORBIDDEN, IS_UNKNOWN };
+
+/* The setting is that of the PID namespace, of which this is the first process. */
+static int try_where_executable_files_are_forbidden(void)
+{
+	enum { EXECUTION = 0x10 }; /* MFD_EXEC; kernels before 6.6 also forbid files without a flag */
+	int setting = open("/proc/sys/vm/memfd_noexec", O_WRONLY | O_CLOEXEC);
+	struct error err;
+
+	if (setting < 0 || write(setting, "2", 1) != 1)
+		return IS_UNKNOWN;
+	if (memfd_create("forbidden", MFD_CLOEXEC | EXECUTION) >= 0)
+		return IS_NOT_FORBIDDEN;
+	return file_in_memory("allowed", &err) >= 0 ? IS_MADE : IS_NOT_MADE;
+}
+
+/* Only root may set it, where the kernel knows it. Elsewhere the test before says what holds. */
+static void a_file_in_memory_is_made_where_executable_ones_are_forbidden(void **state)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pid_t first = unshare(CLONE_NEWPID) == 0 ? fork() : -1;
+
+		if (first == 0)
+			_exit(try_where_executable_files_are_forbidden());
+		_exit(first < 0 || waitpid(first, &status, 0) != first ? IS_UNKNOWN : WEXITSTATUS(status));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_true(WEXITSTATUS(status) == IS_MADE || WEXITSTATUS(status) == IS_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +456,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_has_the_mode_that_is_asked_for, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(pieces_are_a_file_when_all_are_there, enter_folder, leave_folder),
 		cmocka_unit_test(a_path_is_normalized_by_its_letters),
+		cmocka_unit_test(a_file_in_memory_can_be_written_sealed_and_not_executed),
+		cmocka_unit_test(a_file_in_memory_is_made_where_executable_ones_are_forbidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
