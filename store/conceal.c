@@ -153,9 +153,28 @@ static bool decode_view(const struct view *view, struct view *decoded)
 	return true;
 }
 
+/*
+ * Pairs of hexadecimal digits as bytes, where the first pair begins at `first`. What is no pair is a NUL, which no
+ * secret has.
+ */
+static bool decode_hex(const struct view *view, size_t first, struct view *decoded)
+{
+	if (!view_init(decoded, view->size / 2))
+		return false;
+	for (size_t at = first; at + 1 < view->size; at += 2, decoded->size++) {
+		int byte = hex_value(view->bytes + at, 2);
+
+		decoded->bytes[decoded->size] = (char)(byte > 0 ? byte : 0);
+		decoded->from[decoded->size] = view->from[at];
+		decoded->to[decoded->size] = view->to[at + 1];
+	}
+	decoded->bytes[decoded->size] = '\0';
+	return true;
+}
+
 /* ---- Forms of a secret ---- */
 
-/* How characters of both are compared: one form has two alphabets, another two cases. */
+/* How characters of both are compared: one form has two alphabets. */
 static char plain(char byte)
 {
 	return byte;
@@ -164,21 +183,6 @@ static char plain(char byte)
 static char of_base64(char byte)
 {
 	return (char)(byte == '-' ? '+' : byte == '_' ? '/' : byte);
-}
-
-static char of_hex(char byte)
-{
-	return (char)tolower((unsigned char)byte);
-}
-
-static char *write_hex(const char *secret)
-{
-	size_t size = strlen(secret);
-	char *text = malloc(2 * size + 1);
-
-	for (size_t i = 0; text && i < size; i++)
-		snprintf(text + 2 * i, 3, "%02x", (unsigned char)secret[i]);
-	return text;
 }
 
 /*
@@ -247,8 +251,7 @@ static bool mark_base64(const struct view *view, const char *secret, size_t befo
 
 static bool mark_secret(const struct view *view, const char *secret, bool *is_hidden)
 {
-	bool ok = mark_parts(view, secret, CONCEAL_LEAST, plain, is_hidden) &&
-		  mark_owned(view, write_hex(secret), (size_t)2 * CONCEAL_LEAST, of_hex, is_hidden);
+	bool ok = mark_parts(view, secret, CONCEAL_LEAST, plain, is_hidden);
 
 	for (size_t before = 0; ok && before < 3; before++)
 		ok = mark_base64(view, secret, before, is_hidden);
@@ -272,6 +275,18 @@ static bool mark_all(const struct view *view, const struct store_secrets *secret
 	return ok && (!secrets->password || mark_secret(view, secrets->password, is_hidden));
 }
 
+static bool mark_with_hex(const struct view *view, const struct store_secrets *secrets, bool *is_hidden)
+{
+	bool ok = mark_all(view, secrets, is_hidden);
+
+	for (size_t first = 0; ok && first < 2; first++) {
+		CLEANUP(view_deinit) struct view decoded = { 0 };
+
+		ok = decode_hex(view, first, &decoded) && mark_all(&decoded, secrets, is_hidden);
+	}
+	return ok;
+}
+
 static bool mark_views(const struct store_secrets *secrets, const char *text, bool *is_hidden)
 {
 	enum { VIEWS = 3 };
@@ -285,8 +300,8 @@ static bool mark_views(const struct store_secrets *secrets, const char *text, bo
 		raw.to[raw.size] = raw.size + 1;
 	}
 	raw.bytes[raw.size] = '\0';
-	return decode_view(&raw, &once) && decode_view(&once, &twice) && mark_all(&raw, secrets, is_hidden) &&
-	       mark_all(&once, secrets, is_hidden) && mark_all(&twice, secrets, is_hidden);
+	return decode_view(&raw, &once) && decode_view(&once, &twice) && mark_with_hex(&raw, secrets, is_hidden) &&
+	       mark_with_hex(&once, secrets, is_hidden) && mark_with_hex(&twice, secrets, is_hidden);
 }
 
 void conceal_secrets(const struct store_secrets *secrets, char *text)

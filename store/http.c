@@ -11,7 +11,7 @@
 enum {
 	CONNECT_S = 10,
 	TOTAL_S = 300,
-	LEAST_BYTES_PER_S = 10, /* slower is a stall */
+	LEAST_BYTES_PER_S = 1000, /* slower is a stall */
 	MOST_HEADER_BYTES = 64 << 10,
 	MOST_CERTIFICATE_BYTES = 4 << 20,
 	/*

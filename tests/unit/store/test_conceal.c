@@ -34,6 +34,11 @@ static void it_is_found_in_every_form(void **state)
 	expect(&by_token, "dTprdl83US94K3BMIDkiJlpyXHR1dnd4eXo%3D", "dTp***%3D");
 	expect(&by_password,
 		"Authorization: Basic ZGVwbG95OmNvcnJlY3QgaG9yc2UgOGF0dGVyeQ==", "Authorization: Basic ***==");
+	/* The same and the password in Base64, in hexadecimal; the last one is not at a whole pair. */
+	expect(&by_password, "<5a475677624739354f6d4e76636e4a6c5933516761473979633255674f4746306447567965513d3d>",
+		"<***3d3d>");
+	expect(&by_password, "0x1 59323979636D566A6443426F62334A7A5A534134595852305A584A35", "0x1 ***");
+	expect(&by_password, "%61159323979636d566a6443426f62334a7a5a534134595852305a584a35", "%611***");
 	expect(&by_password, "correct+horse+8attery, correct%20horse%208attery", "***, ***");
 }
 
