@@ -47,6 +47,8 @@ struct request {
 	struct symbolize_options options;
 	struct addr2line_style style;
 	bool is_json;
+	bool asks_servers; /* --debuginfod */
+	struct symbolize_servers servers;
 	bool is_noted;     /* the notice that debuginfod had no file was printed */
 	size_t json_count; /* number of addresses written so far */
 	struct elf_image *image;
@@ -377,8 +379,10 @@ static bool symbolize(struct request *request, int *code, struct error *err)
 {
 	const int inputs[] = { elf_image_descriptor(request->image), STDIN_FILENO };
 
-	if (request->options.debuginfod && !naming_prepare_debuginfod(err))
+	if (request->asks_servers && !naming_prepare_debuginfod(err))
 		return false;
+	request->servers = symbolize_debuginfod_bounds();
+	request->options.debuginfod = request->asks_servers ? &request->servers : NULL;
 	if (!request->no_cache && symbolize_cache_directory(request->cache_directory, sizeof(request->cache_directory)))
 		request->options.cache_directory = request->cache_directory;
 	request->worker = (struct worker){ .subject = request->path,
@@ -414,7 +418,7 @@ static const struct options_row cmd_symbolize_rows[] = {
 		OPTIONS_FLAG(struct request, explain_origin) },
 	{ .rows = naming_symbolize_rows, .at = offsetof(struct request, naming) },
 	{ 0, "debuginfod", NULL, "fetches a missing debug file from the servers in DEBUGINFOD_URLS",
-		OPTIONS_FLAG(struct request, options.debuginfod) },
+		OPTIONS_FLAG(struct request, asks_servers) },
 	{ 0, "no-cache", NULL, "neither reads nor writes the cache of resolved frames",
 		OPTIONS_FLAG(struct request, no_cache) },
 	{ 0, "verify", NULL, "names the addresses again with libdw, and tells on standard error how many are equal",

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_SERVER_S = 120, MOST_MAPS = 100, MOST_NAMES = 64, SHORT_ID = 9, LEAST_LABEL = 7 };
+enum { MOST_SERVER_S = 120, MOST_SERVER_MB = 256, MOST_MAPS = 100, MOST_NAMES = 64, SHORT_ID = 9, LEAST_LABEL = 7 };
 
 /* ---- Options ---- */
 
@@ -101,6 +101,8 @@ bool texts_prepare(struct texts *texts, struct error *err)
 
 	if (texts->asks_servers && !naming_prepare_debuginfod(err))
 		return false;
+	texts->servers =
+		(struct symbolize_servers){ (uint64_t)MOST_SERVER_MB << 20, INT64_C(1000000000) * MOST_SERVER_S };
 	if (is_named && !texts_repository(texts, &repository, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -212,18 +214,17 @@ static int answer_file(struct texts *texts, enum diff_side side, const char *pat
 /* A profile may name thousands of sources, and servers may take their time for each. */
 static int answer_source(struct texts *texts, const struct texts_question *question)
 {
-	static const int64_t ns_per_s = 1000000000;
-	int64_t left_ns = MOST_SERVER_S * ns_per_s - texts->server_ns, began_ns = clock_read_ns(CLOCK_MONOTONIC);
 	int fd;
 
-	if (!texts->asks_servers || left_ns <= 0)
+	if (!texts->asks_servers || texts->servers.ns == 0 || texts->servers.bytes == 0)
 		return -1;
-	fd = symbolize_debuginfod_source(question->build_id, question->path, TEXTS_MOST_BYTES,
-		(unsigned int)((left_ns + ns_per_s - 1) / ns_per_s));
-	texts->server_ns += clock_read_ns(CLOCK_MONOTONIC) - began_ns;
-	if (texts->server_ns >= MOST_SERVER_S * ns_per_s)
+	fd = symbolize_debuginfod_source(question->build_id, question->path, TEXTS_MOST_BYTES, &texts->servers);
+	if (texts->servers.ns == 0)
 		cli_say("kelvin: no more sources are fetched, as the servers in DEBUGINFOD_URLS have taken %d s for them\n",
 			MOST_SERVER_S);
+	else if (texts->servers.bytes == 0)
+		cli_say("kelvin: no more sources are fetched, as the servers in DEBUGINFOD_URLS have sent %d MB for them\n",
+			MOST_SERVER_MB);
 	return fd;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/worker.h"
 #include "listing/listing.h"
 #include "repository/repository.h"
+#include "symbolize/symbolize.h"
 
 /*
  * Texts of functions that profiles do not have: from a repository at a revision, from servers of debug information,
@@ -34,7 +35,7 @@ struct texts {
 	struct repository *repository; /* owned; NULL: not opened */
 	bool is_tried, is_told;        /* the repository was looked for; a failure was told, the rest would be alike */
 	bool is_broken;                /* git cannot go on in the repository: it is not asked again */
-	int64_t server_ns;             /* that servers have taken so far */
+	struct symbolize_servers servers;
 	char commit[DIFF_SIDES][REPOSITORY_ID_BYTES]; /* "": not known yet */
 	size_t question_count;
 };

@@ -72,8 +72,7 @@ bool symbolize_debuginfod_possible(struct error *err)
 struct wanted {
 	const struct elf_build_id *id;
 	const char *source; /* NULL: the debug file */
-	uint64_t most_bytes;
-	unsigned int seconds;
+	uint64_t most_bytes, seconds;
 };
 
 static void set_number(const char *name, uint64_t value)
@@ -102,11 +101,31 @@ static void keep_bounds(const struct wanted *wanted)
 	}
 }
 
-/* Writes the file's place in the library's cache to the pipe, with its NUL; nothing if there is none. */
+/* How many bytes we have written; 0 where the kernel does not count them. */
+static uint64_t read_written_bytes(void)
+{
+	static const char label[] = "wchar: ";
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	struct error ignored;
+	const char *found;
+
+	buffer_init(&text, 4096);
+	found = file_read("/proc/self/io", &text, &ignored) ? strstr(text.data, label) : NULL;
+	return found ? strtoull(found + strlen(label), NULL, 10) : 0;
+}
+
+/* The path is the file's place in the library's cache; "": there is none. It is sent with its NUL and nothing behind.
+ */
+struct client_answer {
+	uint64_t written_bytes;
+	char path[PATH_MAX];
+};
+
 static _Noreturn void be_client(const struct wanted *wanted, int out)
 {
 	const struct elf_build_id *id = wanted->id;
 	struct client_library functions;
+	struct client_answer answer;
 	debuginfod_client *client;
 	char *path = NULL;
 	int fd = -1;
@@ -116,15 +135,16 @@ static _Noreturn void be_client(const struct wanted *wanted, int out)
 	if (client)
 		fd = wanted->source ? functions.find_source(client, id->bytes, id->size, wanted->source, &path)
 				    : functions.find_debuginfo(client, id->bytes, id->size, &path);
-	if (fd >= 0 && path)
-		(void)!file_write_all(out, path, strlen(path) + 1);
+	answer.written_bytes = read_written_bytes();
+	snprintf(answer.path, sizeof(answer.path), "%s", fd >= 0 && path ? path : "");
+	(void)!file_write_all(out, &answer, offsetof(struct client_answer, path) + strlen(answer.path) + 1);
 	_exit(0);
 }
 
 /* ---- The process that waits ---- */
 
-/* False: there is none, or not within the time. */
-static bool receive_path(int fd, int64_t end_ns, char path[static PATH_MAX])
+/* False: the client said nothing, or not within the time. */
+static bool receive_answer(int fd, int64_t end_ns, struct client_answer *answer)
 {
 	size_t size = 0;
 
@@ -137,29 +157,39 @@ static bool receive_path(int fd, int64_t end_ns, char path[static PATH_MAX])
 			return false;
 		if (poll(&ready, 1, (int)(left_ns / 1000000 < 1000 ? left_ns / 1000000 + 1 : 1000)) <= 0)
 			continue;
-		got = read(fd, path + size, PATH_MAX - size);
+		got = read(fd, (char *)answer + size, sizeof(*answer) - size);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return size > 0 && path[size - 1] == '\0';
+			return size > sizeof(answer->written_bytes) && ((char *)answer)[size - 1] == '\0';
 		size += (size_t)got;
 	}
+}
+
+static void pay(struct symbolize_servers *servers, uint64_t bytes, int64_t ns)
+{
+	servers->bytes -= bytes < servers->bytes ? bytes : servers->bytes;
+	servers->ns -= ns < servers->ns ? ns : servers->ns;
 }
 
 /*
  * Fetches a file, in a process of its own, as the library has bounds that a server need not keep. It is ended when it
  * is late by more than it takes to notice that itself.
  */
-static bool fetch(const struct wanted *wanted, char path[static PATH_MAX])
+static bool fetch(struct wanted *wanted, struct symbolize_servers *servers, char path[static PATH_MAX])
 {
-	static const int64_t grace_ns = 3000000000;
-	int64_t end_ns = clock_read_ns(CLOCK_MONOTONIC) + (int64_t)wanted->seconds * 1000000000 + grace_ns;
+	static const int64_t grace_ns = 3000000000, ns_per_s = 1000000000;
+	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
 	pid_t self = getpid(), pid;
+	struct client_answer answer;
 	bool ok = false;
 	int ends[2];
 
-	if (wanted->id->size == 0 || pipe2(ends, O_CLOEXEC) != 0)
+	if (wanted->id->size == 0 || servers->bytes == 0 || servers->ns <= 0 || pipe2(ends, O_CLOEXEC) != 0)
 		return false;
+	wanted->seconds = (uint64_t)((servers->ns + ns_per_s - 1) / ns_per_s);
+	if (wanted->most_bytes > servers->bytes)
+		wanted->most_bytes = servers->bytes;
 	pid = fork();
 	if (pid == 0) {
 		child_end_with(self);
@@ -167,13 +197,17 @@ static bool fetch(const struct wanted *wanted, char path[static PATH_MAX])
 	}
 	close(ends[1]);
 	if (pid > 0) {
-		ok = receive_path(ends[0], end_ns, path);
+		ok = receive_answer(ends[0], began_ns + servers->ns + grace_ns, &answer);
 		(void)kill(pid, SIGKILL);
+		pay(servers, ok ? answer.written_bytes : UINT64_MAX, clock_read_ns(CLOCK_MONOTONIC) - began_ns);
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
 	close(ends[0]);
-	return ok;
+	if (!ok || !answer.path[0])
+		return false;
+	memcpy(path, answer.path, sizeof(answer.path));
+	return true;
 }
 
 /* A bound of the library's that the user has set, or naming_prepare_debuginfod(). */
@@ -186,25 +220,31 @@ static uint64_t bound_of(const char *name, uint64_t usual)
 	return value > 0 && *end == '\0' ? value : usual;
 }
 
-static bool fetch_debug_file(const struct elf_build_id *id, char path[static PATH_MAX])
+struct symbolize_servers symbolize_debuginfod_bounds(void)
 {
-	enum { MOST_SECONDS = 86400 };
-	uint64_t seconds = bound_of("DEBUGINFOD_MAXTIME", SYMBOLIZE_DEBUGINFOD_SECONDS);
-	const struct wanted wanted = { .id = id,
-		.most_bytes = bound_of("DEBUGINFOD_MAXSIZE", SYMBOLIZE_DEBUGINFOD_BYTES),
-		.seconds = seconds < MOST_SECONDS ? (unsigned int)seconds : MOST_SECONDS };
+	enum { USUAL_SECONDS = 300, MOST_SECONDS = 86400 };
+	uint64_t seconds = bound_of("DEBUGINFOD_MAXTIME", USUAL_SECONDS);
 
-	return fetch(&wanted, path);
+	return (struct symbolize_servers){
+		.bytes = bound_of("DEBUGINFOD_MAXSIZE", (uint64_t)2 << 30),
+		.ns = (int64_t)(seconds < MOST_SECONDS ? seconds : MOST_SECONDS) * 1000000000,
+	};
+}
+
+static bool fetch_debug_file(
+	const struct elf_build_id *id, struct symbolize_servers *servers, char path[static PATH_MAX])
+{
+	return fetch(&(struct wanted){ .id = id, .most_bytes = UINT64_MAX }, servers, path);
 }
 
 /* ---- Files ---- */
 
-int debuginfod_find(const struct elf_build_id *id)
+int debuginfod_find(const struct elf_build_id *id, struct symbolize_servers *servers)
 {
 	char path[PATH_MAX];
 	struct error ignored;
 
-	return fetch_debug_file(id, path) ? elf_open_regular(path, &ignored) : -1;
+	return fetch_debug_file(id, servers, path) ? elf_open_regular(path, &ignored) : -1;
 }
 
 static bool parse_build_id(const char *text, struct elf_build_id *id)
@@ -230,25 +270,27 @@ static bool is_source_path(const char *path)
 	return path[0] == '/';
 }
 
-int symbolize_debuginfod_source(const char *build_id, const char *path, uint64_t most_bytes, unsigned int seconds)
+int symbolize_debuginfod_source(
+	const char *build_id, const char *path, uint64_t most_bytes, struct symbolize_servers *servers)
 {
 	struct elf_build_id id;
-	const struct wanted wanted = { .id = &id, .source = path, .most_bytes = most_bytes, .seconds = seconds };
+	struct wanted wanted = { .id = &id, .source = path, .most_bytes = most_bytes };
 	char found[PATH_MAX];
 	struct error ignored;
 
-	return is_source_path(path) && parse_build_id(build_id, &id) && fetch(&wanted, found)
+	return is_source_path(path) && parse_build_id(build_id, &id) && fetch(&wanted, servers, found)
 		       ? elf_open_regular(found, &ignored)
 		       : -1;
 }
 
-struct elf_image *debuginfod_fetch(const struct elf_image *image, const struct elf_opener *opener)
+struct elf_image *debuginfod_fetch(
+	const struct elf_image *image, const struct elf_opener *opener, struct symbolize_servers *servers)
 {
 	struct elf_image *debug = NULL;
 	char path[PATH_MAX];
 	struct error ignored;
 
-	if (!opener && !fetch_debug_file(elf_image_build_id(image), path))
+	if (!opener && !fetch_debug_file(elf_image_build_id(image), servers, path))
 		return NULL;
 	return elf_image_open_for(opener, ELF_FILE_FETCHED, opener ? elf_image_path(image) : path, &debug, &ignored)
 		       ? debug

@@ -325,7 +325,7 @@ static void work_on_task(void *context, size_t index)
 
 	options.debug.opener = &opener;
 	options.cache_opener = &cache_opener;
-	options.debuginfod = false;
+	options.debuginfod = NULL;
 	send_message(shared, &answer, NULL);
 	buffer_init(&table, naming_most_bytes(task));
 	answer.kind = NAMING_DONE;

@@ -173,7 +173,7 @@ static int open_for(const struct symbolize_options *options, struct elf_image *i
 	if (path[0] == '\0')
 		return -1;
 	if (request->use == ELF_FILE_FETCHED)
-		return options->debuginfod ? debuginfod_find(elf_image_build_id(image)) : -1;
+		return options->debuginfod ? debuginfod_find(elf_image_build_id(image), options->debuginfod) : -1;
 	return request->use >= 0 && request->use < ELF_FILE_FETCHED
 		       ? open_by_rule(options, image, (enum elf_file_use)request->use, path)
 		       : -1;

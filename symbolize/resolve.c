@@ -236,7 +236,7 @@ bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, siz
 	r.result->directory = "";
 	subject.debug = elf_image_debug(image, &options->debug, &source, NULL);
 	if (options->debuginfod && (source == ELF_DEBUG_NONE || source == ELF_DEBUG_REFUSED)) {
-		fetched = debuginfod_fetch(image, options->debug.opener);
+		fetched = debuginfod_fetch(image, options->debug.opener, options->debuginfod);
 		r.result->fetch_failed = !fetched;
 	}
 	if (fetched)

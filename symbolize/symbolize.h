@@ -89,12 +89,12 @@ struct symbolize_options {
 	bool (*is_stopped)(void); /* whether to leave the rest unnamed at once; NULL: never */
 	bool no_names;            /* nothing is named */
 	bool no_inlines;
-	bool names_only;                 /* no files, lines and origins, if the output shows none */
-	struct symbolize_remote *remote; /* who opens and keeps files for this process; NULL: it does */
-	bool is_confined;                /* the caller has given up its rights already (isolated_limits) */
-	enum symbolize_sources sources;  /* symbolize_keep_sources() */
-	bool is_command;                 /* what was sampled is a command that we started, in our file system */
-	bool debuginfod;                 /* fetch debug files that are not on this machine */
+	bool names_only;                      /* no files, lines and origins, if the output shows none */
+	struct symbolize_remote *remote;      /* who opens and keeps files for this process; NULL: it does */
+	bool is_confined;                     /* the caller has given up its rights already (isolated_limits) */
+	enum symbolize_sources sources;       /* symbolize_keep_sources() */
+	bool is_command;                      /* what was sampled is a command that we started, in our file system */
+	struct symbolize_servers *debuginfod; /* they give debug files that are not on this machine; NULL: none do */
 	enum symbolize_fingerprints fingerprints;
 };
 
@@ -243,23 +243,29 @@ int symbolize_remote_answer(
 COMMON_MUST_CHECK
 bool symbolize_check(const struct elf_image *image, struct buffer *notices, struct error *err);
 
-/* Whether symbolize_options.debuginfod can have an effect: the library is installed and servers are set. */
+/* Whether debuginfod's servers can be asked: the library is installed, and servers are set. */
 COMMON_MUST_CHECK
 bool symbolize_debuginfod_possible(struct error *err);
 
 /*
- * What fetching one file from debuginfod's servers takes at most, unless DEBUGINFOD_MAXTIME and DEBUGINFOD_MAXSIZE say
- * otherwise: whatever a server says of a file's size, and however it sends it.
+ * What debuginfod's servers may still cost a command: the bytes of files that are written for them, whether these come
+ * to be or not, and time. When one of them is used up, no server is asked any more.
  */
-enum { SYMBOLIZE_DEBUGINFOD_SECONDS = 300 };
-static const uint64_t SYMBOLIZE_DEBUGINFOD_BYTES = (uint64_t)2 << 30;
+struct symbolize_servers {
+	uint64_t bytes;
+	int64_t ns;
+};
+
+/* For debug files: 2 GB and 300 s, or what DEBUGINFOD_MAXSIZE and DEBUGINFOD_MAXTIME (seconds) say. */
+struct symbolize_servers symbolize_debuginfod_bounds(void);
 
 /*
  * Fetches a source file that a binary was built from, by the binary's build id in hexadecimal and the absolute path in
- * its debug information, both of which may be anybody's; one of more bytes, or which takes longer, is none. A
- * descriptor, which the caller owns; -1: there is none.
+ * its debug information, both of which may be anybody's; one of more bytes is none. A descriptor, which the caller
+ * owns; -1: there is none.
  */
-int symbolize_debuginfod_source(const char *build_id, const char *path, uint64_t most_bytes, unsigned int seconds);
+int symbolize_debuginfod_source(
+	const char *build_id, const char *path, uint64_t most_bytes, struct symbolize_servers *servers);
 
 /*
  * The directory in which resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME, else the home
