@@ -210,7 +210,8 @@ static bool pay_read(const struct code_search *search)
 
 	process->reads_ns += earned * ns_per_read;
 	process->reads = earned < MOST_READS - process->reads ? process->reads + (uint32_t)earned : MOST_READS;
-	if (process->reads == 0 || !process_table_pay_read(search->codes->names->table, process->giver.pid, clock_ns))
+	if (process->reads == 0 ||
+		!process_table_pay_reads(search->codes->names->table, process->giver.pid, clock_ns, 1))
 		return false;
 	process->reads--;
 	return true;

@@ -115,7 +115,7 @@ void owner_pay_text(struct owner *owner, size_t bytes, uint64_t *spent)
 	*spent += work;
 }
 
-bool owner_pay_read(struct owner *owner, uint64_t clock_ns)
+bool owner_pay_reads(struct owner *owner, uint64_t clock_ns, uint32_t count)
 {
 	uint64_t earned, ns_per_read = 1000000000 / OWNER_READS_PER_S;
 
@@ -125,9 +125,9 @@ bool owner_pay_read(struct owner *owner, uint64_t clock_ns)
 	owner->reads_as_of_ns += earned * ns_per_read;
 	owner->reads_left =
 		earned < OWNER_MOST_READS - owner->reads_left ? owner->reads_left + (uint32_t)earned : OWNER_MOST_READS;
-	if (owner->reads_left == 0)
+	if (owner->reads_left < count)
 		return false;
-	owner->reads_left--;
+	owner->reads_left -= count;
 	return true;
 }
 

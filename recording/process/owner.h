@@ -20,7 +20,7 @@ enum {
 	OWNER_MOST_IMAGES = 16384,
 	OWNER_MOST_PLACES = 1 << 21, /* 32 MB */
 	OWNER_MOST_TABLE_BYTES = 32 << 20,
-	OWNER_MOST_READS = 1 << 16, /* of code of interpreted programs, at once; then so many in a second: */
+	OWNER_MOST_READS = 1 << 16, /* of memory of interpreted programs, at once; then so many in a second: */
 	OWNER_READS_PER_S = 1 << 13,
 	OWNER_MOST_KEPT_OF_NOBODY = 1 << 22, /* mappings of all processes for which nobody pays: 100 MB */
 };
@@ -87,9 +87,9 @@ bool owner_pay_reading(const struct owners *owners, struct owner *owner, uint64_
 /* Pays for the text of maps that were read, whose size is known afterwards, as far as the user has enough left. */
 void owner_pay_text(struct owner *owner, size_t bytes, uint64_t *spent);
 
-/* Whether code of one of his interpreted programs may be read, which takes about 20 us; that read then counts. */
+/* Whether memory of one of his interpreted programs may be read, which takes about 20 us; so many reads then count. */
 COMMON_MUST_CHECK
-bool owner_pay_read(struct owner *owner, uint64_t clock_ns);
+bool owner_pay_reads(struct owner *owner, uint64_t clock_ns, uint32_t count);
 
 /* Counts an image that was opened for the user, and the memory that it takes beside its file. */
 void owner_count_image(struct owner *owner, uint64_t table_bytes);

@@ -184,9 +184,9 @@ uint64_t process_table_account(const struct process_table *table, int32_t pid)
 	return owner ? owner->account : SHARES_NOBODY;
 }
 
-bool process_table_pay_read(struct process_table *table, int32_t pid, uint64_t clock_ns)
+bool process_table_pay_reads(struct process_table *table, int32_t pid, uint64_t clock_ns, uint32_t count)
 {
-	return owner_pay_read(owner_of_pid(table, pid), clock_ns);
+	return owner_pay_reads(owner_of_pid(table, pid), clock_ns, count);
 }
 
 /* Removes mappings of a process, or all of them where it has ended or executes another program. */

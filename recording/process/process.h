@@ -220,9 +220,9 @@ bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, str
 /* The account that pays for a process (recording/process/account.h); SHARES_NOBODY: none is known. */
 uint64_t process_table_account(const struct process_table *table, int32_t pid);
 
-/* Whether code of a process's interpreted program may be read, for which its account pays (owner_pay_read()). */
+/* Whether memory of an interpreted program may be read, for which its account pays (owner_pay_reads()). */
 COMMON_MUST_CHECK
-bool process_table_pay_read(struct process_table *table, int32_t pid, uint64_t clock_ns);
+bool process_table_pay_reads(struct process_table *table, int32_t pid, uint64_t clock_ns, uint32_t count);
 
 /* An address as a location of the profile, which need not contain it yet. */
 struct process_location {

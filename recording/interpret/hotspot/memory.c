@@ -16,6 +16,12 @@ static size_t read_pieces(const struct hotspot_memory *memory, const struct iove
 	return got;
 }
 
+static bool account_pays(const struct hotspot_memory *memory)
+{
+	return !memory->costs->table || process_table_pay_reads(memory->costs->table, memory->pid,
+						(uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), 1);
+}
+
 size_t hotspot_read_together(const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into)
 {
 	size_t size = 0;
@@ -24,7 +30,7 @@ size_t hotspot_read_together(const struct hotspot_memory *memory, const struct i
 		size += pieces[i].iov_len;
 	if (count > READER_MOST_PIECES || size > READER_MOST_BYTES)
 		return 0;
-	if (memory->costs->reads_left == 0) {
+	if (memory->costs->reads_left == 0 || !account_pays(memory)) {
 		memory->costs->late++;
 		return 0;
 	}

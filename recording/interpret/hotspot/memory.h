@@ -9,8 +9,9 @@ struct hotspot_costs {
 	uint32_t reads_left;
 	uint32_t late; /* how many reads gave nothing, and may give something later */
 	struct interpreter_giver giver;
-	struct shares *debug_bytes; /* of debug information that is kept of all processes; borrowed */
-	uint64_t account;           /* that pays for it */
+	struct shares *debug_bytes;  /* of debug information that is kept of all processes; borrowed */
+	uint64_t account;            /* that pays for it */
+	struct process_table *table; /* borrowed: of the account that pays for reads; NULL: none does */
 };
 
 /* The memory of a process. */

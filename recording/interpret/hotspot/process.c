@@ -42,6 +42,7 @@ bool hotspot_process_create(const struct hotspot_memory *memory, struct interpre
 		.giver = { .pid = memory->pid },
 		.debug_bytes = debug_bytes,
 		.account = process_table_account(names->table, memory->pid),
+		.table = names->table,
 	};
 	made->target.memory = *memory;
 	made->target.memory.costs = &made->costs;

@@ -10,7 +10,9 @@ static bool pay_read(struct v8_heap *heap, size_t bytes)
 {
 	uint32_t price = 1 + (uint32_t)(bytes / BYTES_OF_A_READ);
 
-	if (heap->reads_left < price) {
+	if (heap->reads_left < price ||
+		(heap->table && !process_table_pay_reads(heap->table, heap->pid,
+					(uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), price))) {
 		heap->reads_left = 0;
 		return false;
 	}

@@ -68,7 +68,9 @@ void v8_known_destroy(struct v8_known *known)
 
 static void forget_known(struct v8_known *known)
 {
-	const struct v8_heap heap = { .pid = known->heap.pid, .reads_left = known->heap.reads_left };
+	const struct v8_heap heap = {
+		.table = known->heap.table, .pid = known->heap.pid, .reads_left = known->heap.reads_left
+	};
 	const struct v8_known kept = { .giver = known->giver, .second_ns = known->second_ns, .heap = heap };
 
 	deinit_known(known);

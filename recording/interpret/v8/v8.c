@@ -201,6 +201,7 @@ static bool v8_name(
 		process->state = naming.known;
 	}
 	naming.known = process->state;
+	naming.known->heap.table = naming.names->table;
 	v8_known_begin(
 		naming.known, process->files[0].image, &table->host, (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE));
 	for (size_t i = 0; i < result->count; i++) {

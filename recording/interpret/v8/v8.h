@@ -93,6 +93,7 @@ enum { V8_KNOWN_MAPS = 64 };
 struct v8_heap {
 	const struct v8_layout *layout;  /* borrowed */
 	const struct process_host *host; /* borrowed */
+	struct process_table *table;     /* borrowed: of the account that pays for reads, too; NULL: none does */
 	int32_t pid;
 	uint32_t reads_left;          /* what a process has the recorder read is bounded: its owner sets this */
 	uint64_t maps[V8_KNOWN_MAPS]; /* tagged, by a hash of the address */

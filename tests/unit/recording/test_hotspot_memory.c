@@ -86,6 +86,35 @@ static void test_method_in_the_place_of_another(void **state)
 	assert_string_equal(function_name(jvm, method_at(jvm, METHOD)->function), "void org.Work.org/Work(int)");
 }
 
+static void own(struct jvm *jvm, int32_t pid, uint64_t account)
+{
+	struct process_table *table = &jvm->fixture->table;
+	struct process *process;
+	struct error err;
+
+	assert_true(process_table_get(table, pid, &process, &err));
+	process->owner = owners_find(&table->owners, account);
+}
+
+/* When an account has used up its reads, a JVM of another one is read. */
+static void test_an_account_pays_for_all_of_its_reads(void **state)
+{
+	struct jvm *jvm = *state;
+	struct hotspot_costs costs = { .reads_left = UINT32_MAX, .table = &jvm->fixture->table };
+	struct hotspot_memory memory = { &jvm->host, PID, &costs };
+	const struct iovec piece = interpreter_piece(METHOD, sizeof(uint64_t));
+	uint64_t word;
+	unsigned int reads = 0;
+
+	own(jvm, PID, 54321);
+	while (hotspot_read_together(&memory, &piece, 1, &word) > 0 && ++reads < 4 * OWNER_MOST_READS)
+		;
+	assert_in_range(reads, OWNER_MOST_READS, 2 * OWNER_MOST_READS);
+	own(jvm, PID, 1000);
+	jvm->costs.table = &jvm->fixture->table;
+	assert_string_equal(function_name(jvm, method_at(jvm, METHOD)->function), "void org.Work.run(int)");
+}
+
 static void test_reads_and_names_are_paid_for(void **state)
 {
 	struct jvm *jvm = *state;
@@ -275,6 +304,7 @@ int main(void)
 		JVM_TEST(test_method),
 		JVM_TEST(test_method_is_read_once),
 		JVM_TEST(test_method_in_the_place_of_another),
+		JVM_TEST(test_an_account_pays_for_all_of_its_reads),
 		JVM_TEST(test_reads_and_names_are_paid_for),
 		cmocka_unit_test(test_methods_that_are_none),
 		JVM_TEST(test_method_without_file),

@@ -146,17 +146,17 @@ static void reads_of_one_account_leave_time_for_others(void **state)
 		(void)process_of(&giving, 0x70000000 + i, HOSTILE_USER);
 	(void)process_of(&giving, CHILD, USER);
 	while (reads < 4 * OWNER_MOST_READS &&
-		process_table_pay_read(table, 0x70000000 + (int32_t)(reads % 16), 100 * second_ns))
+		process_table_pay_reads(table, 0x70000000 + (int32_t)(reads % 16), 100 * second_ns, 1))
 		reads++;
 	assert_int_equal(reads, OWNER_MOST_READS);
-	assert_true(process_table_pay_read(table, CHILD, 100 * second_ns));
-	for (reads = 0; process_table_pay_read(table, 0x70000000, 101 * second_ns); reads++)
+	assert_true(process_table_pay_reads(table, CHILD, 100 * second_ns, 1));
+	for (reads = 0; process_table_pay_reads(table, 0x70000000, 101 * second_ns, 1); reads++)
 		;
 	assert_int_equal(reads, OWNER_READS_PER_S);
 	/* What is earned between two reads is kept, however often it is asked for. */
 	reads = 0;
 	for (uint64_t i = 1; i <= 10000; i++)
-		reads += process_table_pay_read(table, 0x70000000, 101 * second_ns + i * second_ns / 10000);
+		reads += process_table_pay_reads(table, 0x70000000, 101 * second_ns + i * second_ns / 10000, 1);
 	assert_in_range(reads, OWNER_READS_PER_S - 1, OWNER_READS_PER_S);
 	end_giving(&giving);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "process_fixture.h"
 #include "v8_fixture.h"
 
 #include <stdlib.h>
@@ -66,6 +67,40 @@ static void test_strings_that_mean_harm(void **state)
 	fixture->heap.reads_left = 2;
 	expect_text(fixture, v8_fixture_make_parts(fixture, TYPE_CONS, 8, area, area), 100, NULL);
 	assert_int_equal(fixture->heap.reads_left, 0);
+}
+
+static void own(struct process_table *table, int32_t pid, uint64_t account)
+{
+	struct process *process;
+	struct error err;
+
+	assert_true(process_table_get(table, pid, &process, &err));
+	process->owner = owners_find(&table->owners, account);
+}
+
+/* However many processes an account has, another one's are read. */
+static void test_an_account_pays_for_all_of_its_reads(void **state)
+{
+	struct v8_fixture *fixture = *state;
+	void *processes;
+	struct process_table *table;
+	unsigned int reads = 0;
+	uint64_t word;
+
+	fixture_setup(&processes);
+	table = fixture->heap.table = &((struct fixture *)processes)->table;
+	own(table, PID, 1000);
+	own(table, CHILD, 54321);
+	own(table, CHILD + 1, 54321);
+	fixture->heap.reads_left = UINT32_MAX;
+	do
+		fixture->heap.pid = CHILD + (int32_t)(reads % 2);
+	while (v8_read(&fixture->heap, BASE, &word, sizeof(word)) && ++reads < 4 * OWNER_MOST_READS);
+	assert_in_range(reads, OWNER_MOST_READS, 2 * OWNER_MOST_READS);
+	fixture->heap.pid = PID;
+	fixture->heap.reads_left = 100;
+	assert_true(v8_read(&fixture->heap, BASE, &word, sizeof(word)));
+	fixture_teardown(&processes);
 }
 
 /* NULL: it is no function. */
@@ -419,6 +454,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_strings, v8_fixture_setup, v8_fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_strings_that_mean_harm, v8_fixture_setup, v8_fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_an_account_pays_for_all_of_its_reads, v8_fixture_setup, v8_fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_functions, v8_fixture_setup, v8_fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_module_of_an_old_version, v8_fixture_setup, v8_fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_reading_is_bounded, v8_fixture_setup, v8_fixture_teardown),
