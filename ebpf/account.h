@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The account of the current task, as recording/process/account.h tells it: the user, or the owner of the outermost
+ * The account of a task, as recording/process/account.h tells it: the user, or the owner of the outermost
  * user namespace; root's are told apart by container. Only programs (.bpf.c) include this.
  */
 #include "ebpf/shares.h"
@@ -47,10 +47,9 @@ struct task_struct___account {
 	struct nsproxy___account *nsproxy;
 } __attribute__((preserve_access_index));
 
-/* The place of the current task's account. */
-static __noinline __u32 account_place(void)
+/* The place of a task's account. */
+static __noinline __u32 account_place(struct task_struct___account *task)
 {
-	struct task_struct___account *task = (void *)bpf_get_current_task();
 	struct user_namespace___account *space = BPF_CORE_READ(task, real_cred, user_ns);
 	__u32 user, container;
 	__u64 account;
@@ -77,4 +76,10 @@ static __always_inline void account_take(struct account_shares *shares, __u32 pl
 {
 	__sync_fetch_and_add(&shares->all, 1);
 	__sync_fetch_and_add(&shares->held[place & (ACCOUNT_PLACES - 1)], 1);
+}
+
+static __always_inline void account_give_back(struct account_shares *shares, __u32 place)
+{
+	__sync_fetch_and_add(&shares->all, -1);
+	__sync_fetch_and_add(&shares->held[place & (ACCOUNT_PLACES - 1)], -1);
 }

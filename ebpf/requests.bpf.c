@@ -124,7 +124,7 @@ static __noinline _Bool find_payer(__u32 process)
 
 	if (bpf_map_lookup_elem(&payers, &process))
 		return 1;
-	place = account_place();
+	place = account_place((void *)bpf_get_current_task());
 	if (!account_may_take(&process_shares, place) ||
 		bpf_map_update_elem(&payers, &process, &place, BPF_NOEXIST) != 0)
 		return bpf_map_lookup_elem(&payers, &process) != (void *)0;

@@ -12,6 +12,7 @@
  */
 #define SAMPLES_WAITS 1
 
+#include "ebpf/account.h"
 #include "ebpf/frame_reader_returns.h"
 #include "ebpf/process_set_map.h"
 #include "ebpf/waiting_shared.h"
@@ -98,6 +99,8 @@ struct {
 	__type(value, __u64);
 } pointers SEC(".maps");
 
+struct account_shares thread_shares = { .most = WAITING_MOST_THREADS };
+
 /* Samples since the window began. CPUs that begin one together count some samples for none. */
 __u64 window_since, window_waits, window_releases;
 
@@ -169,10 +172,12 @@ static inline void fit_sums(struct waiting_thread *thread)
 	thread->interval = length;
 }
 
-/* Makes the entry of a thread. Its sums begin anywhere in the interval. */
-static inline struct waiting_thread *meet_thread(__u32 tgid, __u32 tid)
+/* Makes the entry of a thread, if its account may have another one. Its sums begin anywhere in the interval. */
+static inline struct waiting_thread *meet_thread(struct task_struct *task, __u32 tgid, __u32 tid)
 {
 	struct waiting_thread made = { .process = tgid, .interval = interval };
+
+	made.payer = account_place((struct task_struct___account *)task);
 
 	for (int i = 0; i < WAITING_TIMES; i++)
 		made.sums[i] = random_below(made.interval);
@@ -386,11 +391,13 @@ static __always_inline int charge_current(void *context, __u64 hook, _Bool is_la
 static inline void end_thread(__u32 tid)
 {
 	struct waiting_thread *thread = find_thread(tid);
+	__u32 payer;
 
 	if (!thread)
 		return;
+	payer = thread->payer;
 	COUNT_MORE(lost_ns, take_weight(thread, WAITING_BLOCKED) + take_weight(thread, WAITING_QUEUED));
-	remove_thread(tid);
+	remove_thread(tid, payer);
 }
 
 static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
@@ -407,7 +414,7 @@ static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 		return;
 	}
 	if (!thread && !is_kernel_thread(task))
-		thread = meet_thread(tgid, tid);
+		thread = meet_thread(task, tgid, tid);
 	if (!thread)
 		return;
 	thread->state = state;
@@ -634,7 +641,7 @@ int visit_thread(struct bpf_iter__task *context)
 		return 0;
 	thread = find_thread(tid);
 	if (!thread && !is_kernel_thread(task) && (state_of(task) & TASK_NORMAL)) {
-		thread = meet_thread(tgid, tid);
+		thread = meet_thread(task, tgid, tid);
 		if (thread && thread->since == 0) {
 			thread->state = state_of(task);
 			thread->since = bpf_ktime_get_ns();

@@ -3,6 +3,7 @@
 
 #include "ebpf/frame_reader_sharing.h"
 #include "ebpf/loading.h"
+#include "ebpf/shares.h"
 #include "ebpf/waiting_shared.h"
 
 #include <bpf/bpf.h>
@@ -128,6 +129,8 @@ static void set_constants(struct waiting_bpf *object, const struct ebpf_waiting_
 		object->rodata->descriptors_of_call[i] = options->descriptors_of_call[i];
 	object->rodata->most_in_window =
 		options->samples_per_second > WINDOWS_PER_S ? options->samples_per_second / WINDOWS_PER_S : 1;
+	if (options->most_threads > 0 && options->most_threads < WAITING_MOST_THREADS)
+		object->data->thread_shares.most = options->most_threads;
 	object->data->interval = options->interval_ns > 0 ? options->interval_ns : 1;
 }
 

@@ -53,8 +53,9 @@ struct ebpf_waiting_options {
 	struct ebpf_registers registers;
 	const uint8_t *descriptors_of_call; /* borrowed: [number of a system call] enum ebpf_wait_descriptors */
 	size_t call_count;                  /* at most 512 are looked at */
-	bool has_switches; /* the switches of threads are written, too, for ebpf_waiting_take_switches() */
-	bool is_untraced;  /* as where the kernel refuses fentry: tests of the next hooks */
+	bool has_switches;     /* the switches of threads are written, too, for ebpf_waiting_take_switches() */
+	uint32_t most_threads; /* that the table has room for, of which an account has a share; 0: 65,536 */
+	bool is_untraced;      /* as where the kernel refuses fentry: tests of the next hooks */
 };
 
 /* Loads and attaches the programs with the first hook that the kernel grants. Nothing is counted before
@@ -87,7 +88,7 @@ struct ebpf_waiting_counts {
 	uint64_t switches;        /* of threads of the target */
 	uint64_t threads;         /* of the target that have waited and have not ended */
 	uint64_t switches_lost;   /* that a ring had no room for */
-	uint64_t threads_unknown; /* threads that the table had no room for: their waits are not counted */
+	uint64_t threads_unknown; /* that the table had no room for: waits that are not counted began so often */
 };
 struct ebpf_waiting_counts ebpf_waiting_counts(const struct ebpf_waiting *waiting);
 

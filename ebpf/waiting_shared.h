@@ -21,7 +21,7 @@ struct waiting_thread {
 	__u64 waits; /* how many have begun */
 	__u32 process;
 	__u32 state, last_state;
-	__u32 padding;
+	__u32 payer; /* the place of the account that pays for the entry */
 };
 
 /* Threads whose ids differ by a multiple of WAITING_PLACES have one place. */

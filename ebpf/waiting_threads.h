@@ -4,7 +4,7 @@
 /*
  * The table of threads. A thread's entry is at the place that its id leads to, which is found ten times as fast as one
  * of a hash table; or in a hash table, if another thread's is there when it is met. Only waiting.bpf.c includes this,
- * behind its counters.
+ * behind its counters and shares.
  */
 #include "ebpf/waiting_shared.h"
 
@@ -59,8 +59,8 @@ static inline _Bool add_thread(struct waiting_place *place, __u32 tid, const str
 }
 
 /*
- * The entry of a thread, which is `made` if it had none. An entry of the hash table that is no thread's is the lock of
- * a place: who finds it taken gets NULL, and meets the thread the next time.
+ * The entry of a thread, which is `made` if it had none and its account may have another one. An entry of the hash
+ * table that is no thread's is the lock of a place: who finds it taken gets NULL, and meets the thread the next time.
  */
 static inline struct waiting_thread *enter_thread(__u32 tid, const struct waiting_thread *made)
 {
@@ -73,8 +73,11 @@ static inline struct waiting_thread *enter_thread(__u32 tid, const struct waitin
 	if (!place || error == -EEXIST)
 		return (void *)0;
 	if (error == 0) {
-		if (!find_thread(tid) && add_thread(place, tid, made))
+		if (!find_thread(tid) && account_may_take(&thread_shares, made->payer) &&
+			add_thread(place, tid, made)) {
+			account_take(&thread_shares, made->payer);
 			COUNT(threads_met);
+		}
 		bpf_map_delete_elem(&threads, &lock);
 	}
 	known = find_thread(tid);
@@ -83,7 +86,8 @@ static inline struct waiting_thread *enter_thread(__u32 tid, const struct waitin
 	return known;
 }
 
-static inline void remove_thread(__u32 tid)
+/* `payer`: as the entry has it. */
+static inline void remove_thread(__u32 tid, __u32 payer)
 {
 	struct waiting_place *place = place_of(tid);
 
@@ -95,5 +99,6 @@ static inline void remove_thread(__u32 tid)
 		__sync_fetch_and_add(&place->others, -1);
 	else
 		return;
+	account_give_back(&thread_shares, payer);
 	COUNT(threads_ended);
 }

@@ -433,7 +433,7 @@ static bool waiting_describe(struct instrument *instrument, struct error *err)
 			(double)counts.lost_ns / 1e9);
 	if (counts.threads_unknown > 0)
 		buffer_append_string(session->notices,
-			"the waits of some threads were not counted, because there were more than 65,536; name fewer processes with -p\n");
+			"the waits of some threads were not counted: there is room for 65,536, of which one user alone has half; name fewer processes with -p\n");
 	return true;
 }
 

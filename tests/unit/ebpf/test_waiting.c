@@ -6,12 +6,14 @@
 #include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -46,6 +48,7 @@ static const uint8_t descriptors_of_call[512] = {
 };
 
 static bool is_untraced;
+static uint32_t most_threads;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -121,6 +124,7 @@ static void start_sampling(struct sampling *sampling, uint32_t samples_per_secon
 		.descriptors_of_call = descriptors_of_call,
 		.call_count = sizeof(descriptors_of_call),
 		.has_switches = true,
+		.most_threads = most_threads,
 		.is_untraced = is_untraced };
 	struct error err;
 
@@ -841,7 +845,84 @@ static void test_the_other_end_of_a_socket_is_known(void **state)
 	stop_sampling(&sampling);
 }
 
+/* ---- Accounts ---- */
+
+enum { ROOM = 64, THREADS_OF_HOSTILE = 100, THREADS_OF_OTHER = 12, HOSTILE_USER = 54321 };
+
+static void *wait_for_end(void *end)
+{
+	char byte;
+
+	return read(*(int *)end, &byte, 1) == 0 ? NULL : end;
+}
+
+static void start_waiting_threads(pthread_t *threads, size_t count, int *end)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, wait_for_end, end) != 0)
+			abort();
+}
+
+static uint64_t met_threads(const struct sampling *sampling)
+{
+	return ebpf_waiting_counts(sampling->waiting).threads;
+}
+
+/* What waits already when its process becomes one of the target is met by a visit. */
+static void meet_until_refused(const struct sampling *sampling, uint64_t times)
+{
+	struct error err;
+
+	for (int i = 0; i < 10000 && ebpf_waiting_counts(sampling->waiting).threads_unknown < times; i++) {
+		assert_true(ebpf_waiting_meet(sampling->waiting, &err));
+		sleep_ns(1000000);
+	}
+}
+
+/* One account has more threads than there is room for. All threads of another one are met beside it. */
+static void test_an_account_has_a_share_of_the_threads(void **state)
+{
+	pthread_t threads[THREADS_OF_HOSTILE];
+	struct sampling sampling;
+	uint64_t before;
+	int end[2];
+	pid_t child;
+
+	assert_int_equal(pipe2(end, O_CLOEXEC), 0);
+	most_threads = ROOM;
+	start_sampling(&sampling, PLENTY);
+	most_threads = 0;
+	child = fork();
+	if (child == 0) {
+		close(end[1]);
+		if (setuid(HOSTILE_USER) != 0)
+			_exit(1);
+		start_waiting_threads(threads, THREADS_OF_HOSTILE, &end[0]);
+		(void)wait_for_end(&end[0]);
+		_exit(0);
+	}
+	ebpf_process_set_add(sampling.processes, child);
+	meet_until_refused(&sampling, THREADS_OF_HOSTILE - ROOM / 2);
+	before = met_threads(&sampling);
+	assert_in_range(before, ROOM / 2, ROOM / 2 + 1);
+	start_waiting_threads(threads, THREADS_OF_OTHER, &end[0]);
+	for (int i = 0; i < 10000 && met_threads(&sampling) < before + THREADS_OF_OTHER; i++)
+		sleep_ns(1000000);
+	assert_in_range(met_threads(&sampling), before + THREADS_OF_OTHER, before + THREADS_OF_OTHER + 1);
+	close(end[1]);
+	for (size_t i = 0; i < THREADS_OF_OTHER; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	/* What they held is given back. */
+	for (int i = 0; i < 10000 && met_threads(&sampling) > 1; i++)
+		sleep_ns(1000000);
+	assert_in_range(met_threads(&sampling), 0, 1);
+	close(end[0]);
+	stop_sampling(&sampling);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_an_account_has_a_share_of_the_threads),
 	cmocka_unit_test(test_the_other_end_of_a_socket_is_known),
 	cmocka_unit_test(test_short_waits_have_their_time),
 	cmocka_unit_test(test_the_budget_loses_nothing),
