@@ -32,10 +32,11 @@ struct ebpf_frame_reader {
 	uint64_t ring_mask;
 	uint32_t cpu_count;
 	bool has_set;
-	bool by_helper;         /* loops are those of bpf_loop() */
-	uint64_t *cursors;      /* [cpu] position of the first block that may still be asked for */
-	uint64_t *code_cursors; /* [cpu] of the first one that may have code which was not handed out yet */
-	uint32_t code_cpu;      /* where the next code is looked for */
+	bool by_helper;          /* loops are those of bpf_loop() */
+	uint64_t *cursors;       /* [cpu] position of the first block that may still be asked for */
+	uint64_t *code_cursors;  /* [cpu] of the first one that may have code which was not handed out yet */
+	uint32_t code_cpu;       /* where the next code is looked for */
+	struct shares processes; /* with an interpreter, by account */
 };
 
 /* ---- Loading ---- */
@@ -138,6 +139,7 @@ bool ebpf_frame_reader_create(
 	if (!made)
 		return error_set_memory(err);
 	set_sizes(made, options);
+	shares_init(&made->processes, FRAMES_MOST_PROCESSES);
 	made->has_set = options->processes != NULL;
 	made->by_helper = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) == 1;
 	made->cursors = calloc(options->cpu_count, sizeof(*made->cursors));
@@ -163,6 +165,7 @@ void ebpf_frame_reader_destroy(struct ebpf_frame_reader *reader)
 	frame_reader_bpf__destroy(reader->object);
 	free(reader->cursors);
 	free(reader->code_cursors);
+	shares_deinit(&reader->processes);
 	free(reader);
 }
 
@@ -217,24 +220,37 @@ static bool is_readable(const struct ebpf_interpreter *interpreter)
 	       (python->code | python->previous | python->instruction | python->stack_pointer) % sizeof(uint64_t) == 0;
 }
 
-void ebpf_frame_reader_add(struct ebpf_frame_reader *reader, int32_t pid, const struct ebpf_interpreter *interpreter)
+bool ebpf_frame_reader_add(
+	struct ebpf_frame_reader *reader, int32_t pid, uint64_t account, const struct ebpf_interpreter *interpreter)
 {
 	struct bpf_map *map = reader->object->maps.interpreters;
 	struct ebpf_interpreter own = *interpreter;
 
 	if (!is_readable(interpreter) || (!reader->areas && !map_areas(reader)))
-		return;
+		return false;
+	ebpf_frame_reader_remove(reader, pid);
 	own.pid = (uint32_t)pid;
-	if (bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) == 0)
-		reader->object->bss->process_count++;
-	else
-		(void)bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_EXIST);
+	own.account = account;
+	if (!shares_take(&reader->processes, account, 1))
+		return false;
+	if (bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) != 0) {
+		shares_give_back(&reader->processes, account, 1);
+		return false;
+	}
+	reader->object->bss->process_count++;
+	return true;
 }
 
 void ebpf_frame_reader_remove(struct ebpf_frame_reader *reader, int32_t pid)
 {
-	if (bpf_map__delete_elem(reader->object->maps.interpreters, &pid, sizeof(pid), 0) == 0)
-		reader->object->bss->process_count--;
+	const struct bpf_map *map = reader->object->maps.interpreters;
+	struct ebpf_interpreter own;
+
+	if (bpf_map__lookup_elem(map, &pid, sizeof(pid), &own, sizeof(own), 0) != 0 ||
+		bpf_map__delete_elem(map, &pid, sizeof(pid), 0) != 0)
+		return;
+	shares_give_back(&reader->processes, own.account, 1);
+	reader->object->bss->process_count--;
 }
 
 void ebpf_frame_reader_expect_returns(struct ebpf_frame_reader *reader)

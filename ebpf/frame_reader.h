@@ -55,9 +55,12 @@ int ebpf_frame_reader_program(const struct ebpf_frame_reader *reader);
 /* Whether samples of processes that are not in options->processes are dropped; at first they are not. */
 void ebpf_frame_reader_set_filtering(struct ebpf_frame_reader *reader, bool filters);
 
-/* A process has an interpreter from now on. One that does not fit any more, or for which memory cannot be mapped, has
- * no frames. */
-void ebpf_frame_reader_add(struct ebpf_frame_reader *reader, int32_t pid, const struct ebpf_interpreter *interpreter);
+/*
+ * A process has an interpreter from now on, for which its account pays (common/shares.h). False: it has no frames, as
+ * its account has too many such processes, or memory cannot be mapped.
+ */
+bool ebpf_frame_reader_add(
+	struct ebpf_frame_reader *reader, int32_t pid, uint64_t account, const struct ebpf_interpreter *interpreter);
 /* It has none: it executes another program, or has ended. */
 void ebpf_frame_reader_remove(struct ebpf_frame_reader *reader, int32_t pid);
 

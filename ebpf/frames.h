@@ -63,7 +63,8 @@ enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_PHP, EBPF_RUBY, EBPF_GO, EBPF
 /* The interpreter of a process, and how its frames are read. */
 struct ebpf_interpreter {
 	__u32 kind; /* enum ebpf_interpreter_kind */
-	__u32 pid;  /* set by ebpf_frame_reader_add() */
+	__u32 pid;  /* this and the account are set by ebpf_frame_reader_add() */
+	__u64 account;
 	union {
 		struct ebpf_python python;
 		struct ebpf_php php;

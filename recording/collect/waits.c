@@ -33,6 +33,7 @@ struct wait_counter {
 	struct profile *profile; /* borrowed */
 	const struct machine *machine;
 	struct hash_map locks;               /* struct lock_key -> id in the profile */
+	struct shares lock_shares;           /* by account */
 	struct profile_lock_address *places; /* owned: [lock] */
 	size_t place_capacity;
 	struct known_file files[FILES];    /* processes share places */
@@ -49,6 +50,7 @@ bool wait_counter_create(
 	made->profile = profile;
 	made->machine = machine;
 	hash_map_init(&made->locks, sizeof(struct lock_key));
+	shares_init(&made->lock_shares, MAX_LOCKS);
 	*waits = made;
 	return true;
 }
@@ -58,6 +60,7 @@ void wait_counter_destroy(struct wait_counter *waits)
 	if (!waits)
 		return;
 	hash_map_deinit(&waits->locks);
+	shares_deinit(&waits->lock_shares);
 	free(waits->places);
 	free(waits);
 }
@@ -127,7 +130,12 @@ static bool meet_lock(
 	return true;
 }
 
-/* PROFILE_NONE: it is no lock, or there are too many. */
+static uint64_t account_of_sample(const struct wait_counter_sample *sample)
+{
+	return sample->space ? process_table_account(sample->space->table, sample->pid) : SHARES_NOBODY;
+}
+
+/* PROFILE_NONE: it is no lock, or its account has too many. */
 static bool find_lock(
 	struct wait_counter *waits, const struct wait_counter_sample *sample, uint32_t *lock, struct error *err)
 {
@@ -139,7 +147,7 @@ static bool find_lock(
 	if (!waits->machine || !wait_is_futex(waits->machine, &sample->wait))
 		return true;
 	*lock = hash_map_get(&waits->locks, &key);
-	if (*lock != PROFILE_NONE || waits->locks.count >= MAX_LOCKS)
+	if (*lock != PROFILE_NONE || !shares_take(&waits->lock_shares, account_of_sample(sample), 1))
 		return true;
 	return meet_lock(waits, sample, lock, err) && hash_map_add(&waits->locks, &key, *lock, &value, &added, err);
 }

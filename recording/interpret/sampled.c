@@ -25,7 +25,8 @@ void interpreter_sampled_add(
 {
 	sampled->is_met = true;
 	if (sampled->frame_reader)
-		ebpf_frame_reader_add(sampled->frame_reader, pid, interpreter);
+		(void)ebpf_frame_reader_add(sampled->frame_reader, pid,
+			process_table_account(sampled->stack.names->table, pid), interpreter);
 }
 
 void interpreter_sampled_forget(void *state, const struct interpreter_process *process)

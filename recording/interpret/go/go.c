@@ -61,6 +61,7 @@ static bool go_read(struct elf_image *elf, struct buffer *notices, void **image,
 
 struct go {
 	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: not permitted */
+	const struct process_table *table;      /* borrowed */
 };
 
 static bool go_create(
@@ -68,10 +69,9 @@ static bool go_create(
 {
 	struct go *made = malloc(sizeof(*made));
 
-	(void)names;
 	if (!made)
 		return error_set_memory(err);
-	made->frame_reader = frame_reader;
+	*made = (struct go){ frame_reader, names->table };
 	*state = made;
 	return true;
 }
@@ -83,7 +83,8 @@ static void go_attach(void *state, const struct interpreter_process *process)
 	const struct go *go = state;
 
 	if (go->frame_reader)
-		ebpf_frame_reader_add(go->frame_reader, process->pid, &interpreter);
+		(void)ebpf_frame_reader_add(
+			go->frame_reader, process->pid, process_table_account(go->table, process->pid), &interpreter);
 }
 
 static void go_fork(void *state, const struct interpreter_process *parent, const struct interpreter_process *child)

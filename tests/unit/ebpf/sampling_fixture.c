@@ -132,7 +132,7 @@ void sampling_stop(struct sampling *sampling)
 void sampling_add_interpreter(struct sampling *sampling, pid_t pid, const struct ebpf_interpreter *interpreter)
 {
 	ebpf_process_set_add(sampling->processes, pid);
-	ebpf_frame_reader_add(sampling->frame_reader, pid, interpreter);
+	(void)ebpf_frame_reader_add(sampling->frame_reader, pid, 0, interpreter);
 }
 
 void sampling_add(struct sampling *sampling, pid_t pid, const struct ebpf_python *python)

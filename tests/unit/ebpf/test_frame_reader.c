@@ -352,6 +352,30 @@ static void refuse_in_child(void)
 	_exit(!ebpf_frame_reader_create(&options, &reader, &err) && !reader && err.code == ERROR_PERMISSION ? 0 : 4);
 }
 
+/* One account has more processes than there is room for. Those of another one all have frames beside it. */
+static void test_an_account_has_a_share_of_the_processes(void **state)
+{
+	enum { ROOM = 65536, FIRST = 1 << 24, OTHERS = 200, HOSTILE = 54321, OTHER = 1000 };
+	const struct ebpf_interpreter interpreter = { .kind = EBPF_GO };
+	struct sampling sampling;
+	uint32_t count = 0, other_count = 0;
+
+	sampling_start(&sampling, PLENTY_BYTES);
+	for (int32_t i = 0; i < ROOM; i++)
+		count += ebpf_frame_reader_add(sampling.frame_reader, FIRST + i, HOSTILE, &interpreter);
+	assert_int_equal(count, ROOM / 2);
+	for (int32_t i = 0; i < OTHERS; i++)
+		other_count += ebpf_frame_reader_add(sampling.frame_reader, 2 * FIRST + i, OTHER, &interpreter);
+	assert_int_equal(other_count, OTHERS);
+	/* What is given back, or added again, takes nothing. */
+	assert_false(ebpf_frame_reader_add(sampling.frame_reader, FIRST + ROOM, HOSTILE, &interpreter));
+	for (int32_t i = 0; i < 2 * OTHERS; i++)
+		ebpf_frame_reader_remove(sampling.frame_reader, FIRST + i);
+	assert_true(ebpf_frame_reader_add(sampling.frame_reader, FIRST + ROOM, HOSTILE, &interpreter));
+	assert_true(ebpf_frame_reader_add(sampling.frame_reader, FIRST + ROOM, HOSTILE, &interpreter));
+	sampling_stop(&sampling);
+}
+
 static void test_a_refusal_is_an_error(void **state)
 {
 	expect_refusal(refuse_in_child);
@@ -366,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_a_child_has_its_parents_runtime),
 		cmocka_unit_test(test_deep_stacks),
 		cmocka_unit_test(test_losses_are_counted),
+		cmocka_unit_test(test_an_account_has_a_share_of_the_processes),
 		cmocka_unit_test(test_a_refusal_is_an_error),
 	};
 

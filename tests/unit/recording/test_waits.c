@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What becomes of the samples of waits in a profile. */
 #include "recording/collect/waits.h"
+
+#include "process_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <sys/socket.h>
@@ -8,7 +10,7 @@
 #include <unistd.h>
 
 /* A thread, and two stacks. */
-struct fixture {
+struct counting {
 	struct profile *profile;
 	struct wait_counter *waits;
 	uint32_t stack, other_stack, thread;
@@ -33,7 +35,7 @@ static uint32_t add_stack(struct profile *profile, uint64_t address)
 
 static int set_up(void **state)
 {
-	static struct fixture fixture;
+	static struct counting fixture;
 	struct profile_run run = { .exit_status = -1 };
 	struct profile_thread thread = { .pid = getpid(), .tid = getpid() };
 	struct error err;
@@ -53,14 +55,14 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	struct fixture *fixture = *state;
+	struct counting *fixture = *state;
 
 	wait_counter_destroy(fixture->waits);
 	profile_destroy(fixture->profile);
 	return 0;
 }
 
-static struct wait_counter_sample wait_for(const struct fixture *fixture, int64_t system_call, uint64_t argument)
+static struct wait_counter_sample wait_for(const struct counting *fixture, int64_t system_call, uint64_t argument)
 {
 	return (struct wait_counter_sample){
 		.wait = { .tid = (uint32_t)getpid(),
@@ -76,7 +78,7 @@ static struct wait_counter_sample wait_for(const struct fixture *fixture, int64_
 	};
 }
 
-static void add(struct fixture *fixture, const struct wait_counter_sample *sample)
+static void add(struct counting *fixture, const struct wait_counter_sample *sample)
 {
 	struct error err;
 
@@ -94,7 +96,7 @@ static int64_t sum_of(const struct profile *profile, uint32_t value_type)
 
 static void test_both_times_of_a_wait_count(void **state)
 {
-	struct fixture *fixture = *state;
+	struct counting *fixture = *state;
 	const struct profile *profile = fixture->profile;
 	struct profile_wait_values at = profile_wait_values(profile);
 	struct wait_counter_sample sample = wait_for(fixture, SYS_futex, 0x100);
@@ -115,7 +117,7 @@ static void test_both_times_of_a_wait_count(void **state)
 
 static void test_a_lock_is_known_by_process_and_address(void **state)
 {
-	struct fixture *fixture = *state;
+	struct counting *fixture = *state;
 	struct wait_counter_sample sample = wait_for(fixture, SYS_futex, 0x100);
 
 	add(fixture, &sample);
@@ -129,9 +131,45 @@ static void test_a_lock_is_known_by_process_and_address(void **state)
 	assert_int_equal(fixture->profile->releases[0].lock, fixture->profile->releases[1].lock);
 }
 
+/* One account has more locks than there is room for. Those of another one all are locks beside it. */
+static void test_an_account_has_a_share_of_the_locks(void **state)
+{
+	enum { ROOM = 65536, OTHERS = 200 };
+	struct counting *fixture = *state;
+	struct wait_counter_sample sample = wait_for(fixture, SYS_futex, 0);
+	struct process_space spaces[2];
+	struct process *process;
+	struct fixture *processes;
+	void *made;
+	struct error err;
+
+	fixture_setup(&made);
+	processes = made;
+	for (int i = 0; i < 2; i++) {
+		assert_true(process_table_get(&processes->table, PID + i, &process, &err));
+		process->owner = owners_find(&processes->table.owners, (uint64_t)(1000 + i));
+		spaces[i] = (struct process_space){ .table = &processes->table, .process = process };
+	}
+	sample.space = &spaces[0];
+	sample.pid = PID;
+	for (uint64_t i = 0; i < ROOM; i++) {
+		sample.wait.arguments[0] = 8 * i;
+		add(fixture, &sample);
+	}
+	assert_int_equal(fixture->profile->lock_count, ROOM / 2);
+	sample.space = &spaces[1];
+	sample.pid = PID + 1;
+	for (uint64_t i = 0; i < OTHERS; i++) {
+		sample.wait.arguments[0] = 8 * i;
+		add(fixture, &sample);
+	}
+	assert_int_equal(fixture->profile->lock_count, ROOM / 2 + OTHERS);
+	fixture_teardown(&made);
+}
+
 static void test_a_release_is_joined_to_its_wait(void **state)
 {
-	struct fixture *fixture = *state;
+	struct counting *fixture = *state;
 	struct wait_counter_sample release = wait_for(fixture, SYS_futex, 0x100), sample = release;
 
 	release.stack = fixture->other_stack;
@@ -160,7 +198,7 @@ static void test_a_release_is_joined_to_its_wait(void **state)
 
 static void test_the_clock_releases_who_sleeps(void **state)
 {
-	struct fixture *fixture = *state;
+	struct counting *fixture = *state;
 	struct wait_counter_sample release = wait_for(fixture, SYS_nanosleep, 0), sample = release;
 
 	release.stack = fixture->other_stack;
@@ -188,7 +226,7 @@ static void test_a_delivery_is_of_whoever_sends(void **state)
 		{ SYS_fsync, SYS_write, false },
 		{ SYS_futex, SYS_sendto, false },
 	};
-	struct fixture *fixture = *state;
+	struct counting *fixture = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wait_counter_sample sample = wait_for(fixture, cases[i].waits_in, 0x100), release = sample;
@@ -219,7 +257,7 @@ static const char *leaf_of(const struct profile *profile, size_t sample)
 /* The class of a wait for a descriptor follows from what it is, also when it becomes something else. */
 static void test_a_descriptor_decides_the_class(void **state)
 {
-	struct fixture *fixture = *state;
+	struct counting *fixture = *state;
 	struct wait_counter_sample sample;
 	int ends[2], file;
 
@@ -259,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_both_times_of_a_wait_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_lock_is_known_by_process_and_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_an_account_has_a_share_of_the_locks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_release_is_joined_to_its_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_the_clock_releases_who_sleeps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_delivery_is_of_whoever_sends, set_up, tear_down),
