@@ -384,13 +384,13 @@ static void test_a_refusal_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_account_has_a_share_of_the_processes),
 		cmocka_unit_test(test_each_sample_has_its_frames),
 		cmocka_unit_test(test_threads_are_found),
 		cmocka_unit_test(test_waits_have_frames),
 		cmocka_unit_test(test_a_child_has_its_parents_runtime),
 		cmocka_unit_test(test_deep_stacks),
 		cmocka_unit_test(test_losses_are_counted),
-		cmocka_unit_test(test_an_account_has_a_share_of_the_processes),
 		cmocka_unit_test(test_a_refusal_is_an_error),
 	};
 
