@@ -91,14 +91,6 @@ struct {
 	__type(value, struct waiting_counters);
 } counters SEC(".maps");
 
-/* A pointer on its way to a number: the verifier tells them apart until it was in a map. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} pointers SEC(".maps");
-
 struct account_shares thread_shares = { .most = WAITING_MOST_THREADS };
 
 /* Samples since the window began. CPUs that begin one together count some samples for none. */
@@ -127,6 +119,7 @@ struct {
 			mine->counter += (more);                                                                       \
 	} while (0)
 
+#include "ebpf/waiting_interrupts.h"
 #include "ebpf/waiting_peers.h"
 #include "ebpf/waiting_switches.h"
 #include "ebpf/waiting_threads.h"
@@ -461,27 +454,7 @@ int switch_threads(__u64 *arguments)
 	return 0;
 }
 
-/* ---- Interrupts ---- */
-
-/* Of a thread's stack in the kernel, on x86-64 and aarch64. */
-enum { STACK_BYTES = 16384 };
-
-/*
- * Whether an interrupt, or a deferred one (softirq), runs in place of the current thread: it has a stack of its own. A
- * tracepoint makes the record of its arguments on the stack that is in use. Tracepoints of interrupts would tell as
- * well, but every interrupt of the machine would pay for them.
- */
-static inline _Bool is_interrupt(__u64 *arguments)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	__u32 zero = 0;
-	volatile __u64 *pointer = bpf_map_lookup_elem(&pointers, &zero);
-
-	if (!pointer)
-		return 0;
-	*pointer = (__u64)arguments;
-	return *pointer - (__u64)BPF_CORE_READ(task, stack) >= STACK_BYTES;
-}
+/* ---- Releases ---- */
 
 /* The current thread, or an interrupt that came while it ran, lets a thread go on: struct task_struct *task. */
 static __always_inline int release(__u64 *arguments, _Bool with_frames)
