@@ -123,7 +123,9 @@ static bool read_exchanges(struct requests *requests, int64_t time_ns, struct er
 	if (!ebpf_requests_read(requests->programs, &exchanges, &count, err))
 		return false;
 	for (size_t i = 0; i < count; i++) {
+		uint32_t payer;
 		struct tally_totals totals = {
+			.account = SHARES_NOBODY,
 			.pid = exchanges[i].process,
 			.kind = exchanges[i].kind,
 			.count = exchanges[i].count,
@@ -133,6 +135,9 @@ static bool read_exchanges(struct requests *requests, int64_t time_ns, struct er
 		};
 
 		memcpy(totals.name, exchanges[i].name, sizeof(totals.name) - 1);
+		if (!tally_find(&requests->tally, totals.pid, totals.kind) &&
+			ebpf_requests_payer(requests->programs, totals.pid, &payer))
+			totals.account = payer;
 		if (!tally_take(&requests->tally, &totals, time_ns, err))
 			return false;
 	}

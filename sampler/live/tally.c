@@ -16,6 +16,7 @@ void tally_init(struct tally *tally)
 	*tally = (struct tally){ 0 };
 	hash_map_init(&tally->by_key, sizeof(struct tally_key));
 	shares_init(&tally->retired, MOST_RETIRED);
+	shares_init(&tally->readings, MOST_READINGS);
 }
 
 void tally_deinit(struct tally *tally)
@@ -25,24 +26,25 @@ void tally_deinit(struct tally *tally)
 	free(tally->processes);
 	hash_map_deinit(&tally->by_key);
 	shares_deinit(&tally->retired);
+	shares_deinit(&tally->readings);
 	*tally = (struct tally){ 0 };
 }
 
 /* ---- Readings ---- */
 
 /* Whether a reading may be added to the last one, which began when the one before it ended. */
-static bool is_close(const struct tally_process *process, int64_t time_ns, int64_t spacing_ns)
+static bool is_close(const struct tally_process *process, int64_t time_ns)
 {
 	size_t count = process->reading_count;
 
-	return count > 0 && time_ns - (count > 1 ? process->readings[count - 2].time_ns : 0) <= spacing_ns;
+	return count > 0 && time_ns - (count > 1 ? process->readings[count - 2].time_ns : 0) <= process->spacing_ns;
 }
 
-static void append_reading(struct tally_process *process, struct tally_reading reading, int64_t spacing_ns)
+static void append_reading(struct tally_process *process, struct tally_reading reading)
 {
 	struct tally_reading *last = &process->readings[process->reading_count - (process->reading_count > 0)];
 
-	if (is_close(process, reading.time_ns, spacing_ns)) {
+	if (is_close(process, reading.time_ns)) {
 		last->time_ns = reading.time_ns;
 		last->count += reading.count;
 		return;
@@ -50,29 +52,39 @@ static void append_reading(struct tally_process *process, struct tally_reading r
 	process->readings[process->reading_count++] = reading;
 }
 
-/* Adds up neighbours of all processes, in place. */
-static void widen_spacing(struct tally *tally, int64_t spacing_ns)
+/* Adds up neighbours, in place. Any two readings that follow each other then cover more than the spacing. */
+static void widen_spacing(struct tally *tally, struct tally_process *process)
 {
-	tally->spacing_ns = spacing_ns;
-	tally->reading_count = 0;
-	for (size_t i = 0; i < tally->count; i++) {
-		struct tally_process *process = &tally->processes[i];
-		size_t count = process->reading_count;
+	int64_t least_ns = 4 * tally->read_ns / MOST_READINGS_OF_ONE, spacing_ns = process->spacing_ns;
+	size_t count = process->reading_count;
 
-		process->reading_count = 0;
-		for (size_t from = 0; from < count; from++)
-			append_reading(process, process->readings[from], spacing_ns);
-		tally->reading_count += process->reading_count;
-	}
+	process->spacing_ns = spacing_ns < least_ns / 2    ? least_ns
+			      : spacing_ns < INT64_MAX / 4 ? 2 * spacing_ns + 1
+							   : spacing_ns;
+	process->reading_count = 0;
+	for (size_t from = 0; from < count; from++)
+		append_reading(process, process->readings[from]);
+	shares_give_back(&tally->readings, process->totals.account, count - process->reading_count);
 }
 
-/* Any two readings that follow each other then cover more than the spacing. */
-static void limit_readings(struct tally *tally, const struct tally_process *process)
+/* Of an account's processes, or of all: that which holds most may hold no more than one reading of each. */
+static void widen_spacings(struct tally *tally, uint64_t account)
 {
-	while (process->reading_count >= MOST_READINGS_OF_ONE || tally->reading_count >= MOST_READINGS) {
-		int64_t least_ns = 4 * tally->read_ns / MOST_READINGS_OF_ONE;
+	for (size_t i = 0; i < tally->count; i++)
+		if (account == SHARES_NOBODY || tally->processes[i].totals.account == account)
+			widen_spacing(tally, &tally->processes[i]);
+}
 
-		widen_spacing(tally, tally->spacing_ns < least_ns / 2 ? least_ns : 2 * tally->spacing_ns + 1);
+static void limit_readings(struct tally *tally, struct tally_process *process)
+{
+	while (process->reading_count >= MOST_READINGS_OF_ONE)
+		widen_spacing(tally, process);
+	while (!shares_fit(&tally->readings, 1)) {
+		uint64_t held = tally->readings.held;
+
+		widen_spacings(tally, shares_greatest(&tally->readings));
+		if (tally->readings.held == held)
+			widen_spacings(tally, SHARES_NOBODY);
 	}
 }
 
@@ -83,8 +95,9 @@ static bool add_reading(
 
 	if (!ARRAY_RESERVE(&process->readings, &process->reading_capacity, before + 1, MOST_READINGS_OF_ONE, err))
 		return false;
-	append_reading(process, (struct tally_reading){ time_ns, count }, tally->spacing_ns);
-	tally->reading_count += process->reading_count - before;
+	append_reading(process, (struct tally_reading){ time_ns, count });
+	if (!shares_add(&tally->readings, process->totals.account, process->reading_count - before, err))
+		return false;
 	limit_readings(tally, process);
 	return true;
 }
@@ -102,7 +115,7 @@ static bool find_process(
 		!hash_map_add(&tally->by_key, &key, (uint32_t)tally->count, &value, &added, err))
 		return false;
 	if (added)
-		tally->processes[tally->count++] = (struct tally_process){ 0 };
+		tally->processes[tally->count++] = (struct tally_process){ .before.account = totals->account };
 	*process = &tally->processes[*value];
 	return true;
 }
@@ -117,6 +130,7 @@ static struct tally_totals add_totals(const struct tally_totals *before, const s
 {
 	struct tally_totals sum = *totals;
 
+	sum.account = before->account;
 	sum.count += before->count;
 	sum.connections += before->connections;
 	sum.received_bytes += before->received_bytes;

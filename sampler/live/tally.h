@@ -5,7 +5,8 @@
 
 /*
  * The requests of each process over time, from totals that are read again and again (profile/requests.h). A recording
- * of any length keeps a bounded number of readings: neighbours are added up, equally over its whole length.
+ * of any length keeps a bounded number of readings: neighbours are added up, equally over its whole length, of a
+ * process that has too many, and of all processes of the account that holds most where all have too many.
  */
 
 enum { TALLY_NAME_BYTES = 16 };
@@ -15,6 +16,7 @@ struct tally_totals {
 	int32_t pid;
 	uint32_t kind; /* the owner's own number of it */
 	char name[TALLY_NAME_BYTES];
+	uint64_t account; /* that pays for its readings: who does when the process is taken first */
 	uint64_t count, connections, received_bytes, sent_bytes;
 };
 
@@ -28,6 +30,7 @@ struct tally_process {
 	struct tally_totals before;     /* of earlier processes with its pid, which have ended (tally_retire()) */
 	bool is_retired;                /* it has ended itself */
 	uint64_t read_count;            /* in the readings */
+	int64_t spacing_ns;             /* readings that follow each other sooner are added up */
 	struct tally_reading *readings; /* owned */
 	size_t reading_count, reading_capacity;
 };
@@ -36,11 +39,10 @@ struct tally {
 	struct tally_process *processes; /* owned */
 	size_t count, capacity;
 	struct hash_map by_key;
-	struct shares retired; /* processes that have ended, by who pays for them */
-	size_t reading_count;  /* of all processes */
-	uint64_t change_count; /* readings that had requests so far */
-	int64_t read_ns;       /* the time of the last reading */
-	int64_t spacing_ns;    /* readings that follow each other sooner are added up */
+	struct shares retired;  /* processes that have ended, by who pays for them */
+	struct shares readings; /* of all processes, by account */
+	uint64_t change_count;  /* readings that had requests so far */
+	int64_t read_ns;        /* the time of the last reading */
 };
 
 void tally_init(struct tally *tally);

@@ -92,7 +92,7 @@ static void check_bounds(const struct tally *tally)
 		assert_true(tally->processes[i].reading_count <= MOST_READINGS);
 		sum += tally->processes[i].reading_count;
 	}
-	assert_int_equal(sum, tally->reading_count);
+	assert_int_equal(sum, tally->readings.held);
 	assert_true(sum <= 1 << 18);
 }
 
@@ -198,6 +198,29 @@ static void those_of_one_account_leave_room(void **state)
 	tally_deinit(&tally);
 }
 
+/* One account's processes have more readings than there is room for. Those of another one stay as fine as they were. */
+static void one_account_makes_its_own_readings_coarser(void **state)
+{
+	enum { HOSTILE = 54321, HOSTILE_PROCESSES = 1000, READINGS = 400 };
+	struct tally_totals totals = { 0 };
+	struct tally tally;
+	struct error err;
+
+	tally_init(&tally);
+	for (int64_t i = 1; i <= READINGS; i++) {
+		totals.count = (uint64_t)i;
+		totals.account = HOSTILE;
+		for (totals.pid = 100; totals.pid < 100 + HOSTILE_PROCESSES; totals.pid++)
+			assert_true(tally_take(&tally, &totals, i * READ_MS * MS, &err));
+		take(&tally, 7, (uint64_t)i, i * READ_MS);
+		tally_end_reading(&tally, i * READ_MS * MS);
+	}
+	assert_int_equal(tally_find(&tally, 7, 0)->reading_count, READINGS);
+	assert_true(tally_find(&tally, 100, 0)->reading_count < READINGS);
+	assert_int_equal(tally_total(&tally, 0), (HOSTILE_PROCESSES + 1) * READINGS);
+	tally_deinit(&tally);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -206,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_total_that_falls_is_made_up_for),
 		cmocka_unit_test(a_long_recording_has_a_bounded_number_of_readings),
 		cmocka_unit_test(many_processes_share_the_bound),
+		cmocka_unit_test(one_account_makes_its_own_readings_coarser),
 		cmocka_unit_test(a_profile_has_them_all),
 		cmocka_unit_test(a_retired_process_keeps_its_counts),
 		cmocka_unit_test(those_of_one_account_leave_room),
