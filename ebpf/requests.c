@@ -29,7 +29,8 @@ struct ebpf_requests {
 	size_t exchange_count, latency_count;
 	struct ebpf_exchange_latency *retired; /* latencies of processes that are in no table any more */
 	size_t retired_count, retired_capacity;
-	struct shares retired_shares; /* of these, by the place of an account */
+	struct shares retired_shares;                             /* of these, by the place of an account */
+	uint64_t retired_rest[REQUESTS_KINDS * REQUESTS_BUCKETS]; /* those for which an account has no room left */
 };
 
 /* ---- Loading ---- */
@@ -163,7 +164,7 @@ bool ebpf_requests_create(
 	size_t owned = 0;
 
 	if (made)
-		shares_init(&made->retired_shares, MOST_RETIRED);
+		shares_init(&made->retired_shares, options->most_retired > 0 ? options->most_retired : MOST_RETIRED);
 	else
 		error_set_memory(err);
 	if (made && create(options, made, err)) {
@@ -351,7 +352,7 @@ static bool read_latencies_of_others(struct ebpf_requests *requests, struct erro
 		add_latency(requests,
 			(struct ebpf_exchange_latency){ .kind = (enum ebpf_exchange_kind)(i / REQUESTS_BUCKETS),
 				.bucket = (uint16_t)(i % REQUESTS_BUCKETS),
-				.count = add_cpus(values, requests->cpu_count) });
+				.count = add_cpus(values, requests->cpu_count) + requests->retired_rest[i] });
 	}
 	return true;
 }
@@ -392,7 +393,7 @@ bool ebpf_requests_payer(const struct ebpf_requests *requests, int32_t process, 
 	return bpf_map__lookup_elem(payers, &process, sizeof(process), payer, sizeof(*payer), 0) == 0;
 }
 
-/* Moves a latency to those that are kept here, if the account may have another one. */
+/* Moves a latency to those that are kept here; to those that are kept together, if the account has too many. */
 static bool retire_latency(
 	struct ebpf_requests *requests, struct ebpf_exchange_latency latency, uint32_t payer, struct error *err)
 {
@@ -400,13 +401,17 @@ static bool retire_latency(
 		.process = (uint32_t)latency.process, .kind = (uint16_t)latency.kind, .bucket = latency.bucket
 	};
 	struct requests_bpf__data *data = requests->object->data;
+	bool is_kept = shares_take(&requests->retired_shares, payer, 1);
 
-	if (!ARRAY_RESERVE(
-		    &requests->retired, &requests->retired_capacity, requests->retired_count + 1, MOST_RETIRED, err))
+	if (is_kept && !ARRAY_RESERVE(&requests->retired, &requests->retired_capacity, requests->retired_count + 1,
+			       MOST_RETIRED, err))
 		return false;
 	if (bpf_map__delete_elem(requests->object->maps.latencies, &key, sizeof(key), 0) != 0)
 		return true;
-	requests->retired[requests->retired_count++] = latency;
+	if (is_kept)
+		requests->retired[requests->retired_count++] = latency;
+	else
+		requests->retired_rest[latency.kind * REQUESTS_BUCKETS + latency.bucket] += latency.count;
 	__atomic_fetch_sub(&data->latency_shares.all, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&data->latency_shares.held[payer], 1, __ATOMIC_RELAXED);
 	return true;
@@ -432,7 +437,7 @@ static bool retire_latencies(struct ebpf_requests *requests, const struct hash_m
 			struct ebpf_exchange_latency latency = latency_of(requests, &batch, i);
 			uint32_t payer = payer_among(payers, latency.process);
 
-			if (payer != UINT32_MAX && shares_take(&requests->retired_shares, payer, 1))
+			if (payer != UINT32_MAX)
 				is_kept = retire_latency(requests, latency, payer, err);
 		}
 	batch_deinit(&batch);

@@ -26,6 +26,7 @@ struct ebpf_requests_options {
 	const struct ebpf_process_set *processes; /* borrowed; NULL: all processes */
 	int32_t only_tid;                         /* 0: all threads */
 	uint32_t most_processes;                  /* that have counts of their own; 0: 8,192 */
+	uint32_t most_retired;                    /* latencies of processes that have ended; 0: 1,048,576 */
 	/*
 	 * Perf events that are counted in place of exchanges, each time as one that was answered: tracepoints, or else
 	 * uprobes. Owned from ebpf_requests_create() on, also where it fails.
@@ -99,7 +100,7 @@ bool ebpf_requests_payer(const struct ebpf_requests *requests, int32_t process, 
 
 /*
  * Gives back what processes that have ended have in the table: their exchanges are gone, and were read since they
- * ended; their latencies are kept here.
+ * ended; their latencies are kept here, together with those of others where their account has too many.
  */
 COMMON_MUST_CHECK
 bool ebpf_requests_retire(struct ebpf_requests *requests, const int32_t *processes, size_t count, struct error *err);

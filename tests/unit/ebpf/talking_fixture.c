@@ -46,7 +46,7 @@ bool can_count(void)
 
 void open_counting(struct counting *counting, pid_t pid, uint32_t most_processes)
 {
-	struct ebpf_requests_options options = { .most_processes = most_processes };
+	struct ebpf_requests_options options = { .most_processes = most_processes, .most_retired = most_processes > 0 };
 	struct error err;
 
 	*counting = (struct counting){ 0 };

@@ -50,6 +50,7 @@ void sleep_ms(long ms);
 /* Whether requests can be counted here; says why not. */
 bool can_count(void);
 
+/* Where `most_processes` are told, no account has room for latencies of processes that have ended. */
 void open_counting(struct counting *counting, pid_t pid, uint32_t most_processes);
 
 /* Counts this process from here on. */

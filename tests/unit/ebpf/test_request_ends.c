@@ -465,6 +465,7 @@ static void test_one_in_so_many_stands_for_all(void **state)
 /* What processes that have ended have in the table is kept elsewhere, and others have their place. */
 static void expect_room_is_given_back(struct counting *counting, size_t most)
 {
+	const struct ebpf_exchange_latency *kept;
 	const struct ebpf_exchanges *exchanges;
 	uint64_t latencies = counted_latencies(counting, EBPF_EXCHANGE_ANSWERED, 0);
 	int32_t ended[16];
@@ -487,6 +488,10 @@ static void expect_room_is_given_back(struct counting *counting, size_t most)
 	assert_int_equal(count, 1);
 	assert_int_equal(exchanges[0].process, 0);
 	assert_int_equal(counted_latencies(counting, EBPF_EXCHANGE_ANSWERED, 0), latencies);
+	/* Their account has no room for them: they are counted together, and nothing of them stays in the table. */
+	assert_true(ebpf_requests_read_latencies(counting->requests, &kept, &count, &err));
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(kept[i].process, 0);
 }
 
 /* Who has no room in the table is counted with all others like it. */
