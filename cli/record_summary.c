@@ -98,6 +98,19 @@ static bool is_by_frame_pointers(const struct profile *profile)
 	return strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0;
 }
 
+static void append_frameless(struct buffer *text, const struct profile_quality *quality)
+{
+	double percent = profile_quality_frameless_percent(quality);
+
+	buffer_append_string(text, "stacks from frame pointers");
+	if (percent >= 1)
+		buffer_printf(text,
+			", %.0f %% of which leave out callers: the function that ran had no frame of its own; a recording without -g fp has "
+			"them",
+			percent);
+	buffer_append_byte(text, '\n');
+}
+
 static void append_losses(struct buffer *text, const struct profile_quality *quality)
 {
 	if (quality->throttled > 0)
@@ -496,7 +509,7 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 	digits_in_groups(quality->lost, lost);
 	buffer_printf(text, "%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
 	if (is_by_frame_pointers(summary->profile)) {
-		buffer_printf(text, "stacks from frame pointers\n");
+		append_frameless(text, quality);
 	} else {
 		buffer_printf(text, "%.1f %% whole stacks\n", profile_quality_whole_percent(quality));
 		append_stops(text, summary->profile);

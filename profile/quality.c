@@ -7,7 +7,7 @@
 
 static const char *const stop_names[PROFILE_STOP_COUNT] = { "root", "stitched", "kernel only", "dump end", "no mapping",
 	"no unwind rule", "bad stack pointer", "stack switch", "too deep", "no registers", "unwinder failed",
-	"frame pointers end", "open", "return probe" };
+	"frame pointers end", "open", "return probe", "without a frame" };
 
 const char *profile_stop_name(enum profile_stop stop)
 {
@@ -42,7 +42,17 @@ double profile_quality_whole_percent(const struct profile_quality *quality)
 	return percent < 100 && percent > 99.9 ? 99.9 : percent;
 }
 
+static double stop_percent(const struct profile_quality *quality, enum profile_stop stop)
+{
+	return quality->samples ? 100.0 * (double)quality->stops[stop] / (double)quality->samples : 0;
+}
+
 double profile_quality_open_percent(const struct profile_quality *quality)
 {
-	return quality->samples ? 100.0 * (double)quality->stops[PROFILE_STOP_OPEN] / (double)quality->samples : 0;
+	return stop_percent(quality, PROFILE_STOP_OPEN);
+}
+
+double profile_quality_frameless_percent(const struct profile_quality *quality)
+{
+	return stop_percent(quality, PROFILE_STOP_FRAMELESS);
 }

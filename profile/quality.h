@@ -28,8 +28,10 @@ enum profile_stop {
 	PROFILE_STOP_OPEN, /* open: nothing was cut, but that all frames are there is not proven */
 	/* cut: a return probe (uretprobe) stands on the last function, and the kernel alone knows its caller */
 	PROFILE_STOP_RETURN_PROBE,
+	/* cut: in a chain of frame pointers the last function has none of its own, so that its caller is left out */
+	PROFILE_STOP_FRAMELESS,
 };
-enum { PROFILE_STOP_COUNT = 14 };
+enum { PROFILE_STOP_COUNT = 15 };
 
 /* "root", "stitched", "dump end", ... */
 const char *profile_stop_name(enum profile_stop stop);
@@ -59,6 +61,9 @@ double profile_quality_whole_percent(const struct profile_quality *quality);
 
 /* Open stacks, in percent of all; 0 likewise. */
 double profile_quality_open_percent(const struct profile_quality *quality);
+
+/* Chains of frame pointers that are known to leave out the last function's caller, in percent of all; 0 likewise. */
+double profile_quality_frameless_percent(const struct profile_quality *quality);
 
 /*
  * Whether the recording says which stacks are whole: files of other tools do not, and chains of frame pointers cannot.

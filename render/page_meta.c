@@ -154,12 +154,13 @@ static json_t *recording(const struct profile *p, const char *name)
 
 	for (size_t i = 0; i < p->run_count; i++)
 		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
-	object = json_pack("{s:o,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:f,s:b,s:b,s:I,s:o,s:o}", "name",
+	object = json_pack("{s:o,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:f,s:f,s:b,s:b,s:I,s:o,s:o}", "name",
 		meta_text(name ? name : ""), "runs", (int)p->run_count, "durationNs", (json_int_t)duration_ns,
 		"samples", isfinite(summary_samples(p)) ? json_integer((json_int_t)summary_samples(p)) : json_null(),
 		"lost", summary_quality_recorded(p) ? json_integer((json_int_t)q->lost) : json_null(), "throttled",
 		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", meta_number(summary_whole_percent(p)),
-		"openPercent", profile_quality_open_percent(q), "hasTimeline", p->has_timeline, "isExact",
+		"openPercent", profile_quality_open_percent(q), "framelessPercent",
+		profile_quality_frameless_percent(q), "hasTimeline", p->has_timeline, "isExact",
 		profile_metric(p, p->default_value_type).is_exact, "period", (json_int_t)p->period, "threads",
 		threads(p), "verified", verified(p));
 	json_object_set_new(object, "labels", labels(p));

@@ -419,6 +419,15 @@ double summary_whole_percent(const struct profile *profile)
 	return profile_knows_whole_stacks(profile) ? profile_quality_whole_percent(&profile->quality) : NAN;
 }
 
+static void append_chains(const struct profile *profile, struct buffer *out)
+{
+	double percent = profile_quality_frameless_percent(&profile->quality);
+
+	buffer_append_string(out, ", stacks from frame pointers");
+	if (percent >= 1)
+		buffer_printf(out, ", %.1f %% without a caller", percent);
+}
+
 void summary_quality(const struct profile *profile, struct buffer *out)
 {
 	double duration_ns = 0, samples = summary_samples(profile), whole = summary_whole_percent(profile);
@@ -439,7 +448,7 @@ void summary_quality(const struct profile *profile, struct buffer *out)
 	if (isfinite(whole))
 		buffer_printf(out, ", %.1f %% whole stacks", whole);
 	else if (strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0)
-		buffer_append_string(out, ", stacks from frame pointers");
+		append_chains(profile, out);
 	if (isfinite(whole) && profile->quality.stops[PROFILE_STOP_OPEN] > 0)
 		buffer_printf(out, ", %.1f %% open", profile_quality_open_percent(&profile->quality));
 }

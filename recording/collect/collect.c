@@ -33,6 +33,19 @@ static enum profile_stop stop_of_callchain(const struct unwind_code *outermost, 
 										    : PROFILE_STOP_CHAIN_END;
 }
 
+/*
+ * Whether a function has no frame where it was sampled, as most without calls and all of programs without frame
+ * pointers: the register then is that of a caller further out, and the chain goes on behind it.
+ */
+static bool is_frameless(const struct unwind_code *innermost)
+{
+	struct frame_rule rule;
+
+	return innermost->table && frame_table_find_rule(innermost->table, innermost->image_address, &rule) &&
+	       rule.cfa.kind == FRAME_REGISTER &&
+	       rule.cfa_register != frame_table_machine(innermost->table)->frame_pointer;
+}
+
 static bool add_user_callchain(struct collector *collector, struct process_space *space,
 	const struct record_sample *sample, enum profile_stop *stop, struct stack_path *path, struct error *err)
 {
@@ -52,6 +65,8 @@ static bool add_user_callchain(struct collector *collector, struct process_space
 
 		if (i + 1 == callchain.count)
 			*stop = stop_of_callchain(&code, found);
+		if (i == 0 && found && *stop == PROFILE_STOP_CHAIN_END && is_frameless(&code))
+			*stop = PROFILE_STOP_FRAMELESS;
 		if (!found)
 			continue;
 		location = process_table_locate(&collector->processes, code.image, address);

@@ -64,6 +64,12 @@ run 0 kelvin record -F 2991 --call-graph dwarf,8192 -o cut.pb.gz -- ./deep 10
 says_not stderr 'larger than their copies'
 at_least "$(whole ./deep 1400)" 90 "whole stacks of 1,400 frames"
 
+# Chains of frame pointers pass over the caller of what has none.
+run 0 kelvin record -F 2991 -g fp -o chain.pb.gz -- ./deep 10
+says stderr 'stacks from frame pointers, (100|[89][0-9]) % of which leave out callers'
+"$KELVIN" report chain.pb.gz >text
+grep -qE 'stacks from frame pointers, [0-9.]+ % without a caller' text || fail "the report says nothing of what is left out"
+
 # Code made at run time, without frame pointers: what it does behind its call says where its caller is (CPython's trampolines).
 cat >trampoline.c <<'END'
 #include <string.h>

@@ -50,6 +50,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {number|null} lost
  * @property {number|null} wholePercent
  * @property {number} openPercent stacks that are neither proven to be whole nor cut
+ * @property {number} framelessPercent chains of frame pointers that are known to leave out a caller
  * @property {string} verified how many stacks and names were compared with other libraries; "" where nobody asked
  * @property {[string, string][]} labels what it is of: key and value of each
  * @property {boolean} hasTimeline

@@ -27,7 +27,8 @@ function stacksText(r) {
   const open = r.openPercent > 0 ? `, ${r.openPercent.toFixed(1)} % open` : '';
 
   if (r.wholePercent !== null) return `${r.wholePercent.toFixed(1)} % whole stacks${open}`;
-  return r.call_graph === 'fp' && 'stacks from frame pointers';
+  const frameless = r.framelessPercent >= 1 ? `, ${r.framelessPercent.toFixed(1)} % without a caller` : '';
+  return r.call_graph === 'fp' && `stacks from frame pointers${frameless}`;
 }
 
 /** @param {Recording} r */

@@ -211,9 +211,12 @@ static void check_json_quality(const struct fixture *fixture, json_type lost, js
 
 static void quality_is_said_where_it_was_recorded(void **state)
 {
-	const struct profile_quality foreign = { .samples = 26 },
-				     chains = { .samples = 26, .stops = { [PROFILE_STOP_CHAIN_END] = 26 } },
-				     unwound = { .samples = 26, .stops = { [PROFILE_STOP_ROOT] = 26 } };
+	const struct profile_quality
+		foreign = { .samples = 26 },
+		chains = { .samples = 26, .stops = { [PROFILE_STOP_CHAIN_END] = 26 } },
+		frameless = { .samples = 26,
+			.stops = { [PROFILE_STOP_CHAIN_END] = 13, [PROFILE_STOP_FRAMELESS] = 13 } },
+		unwound = { .samples = 26, .stops = { [PROFILE_STOP_ROOT] = 26 } };
 	struct fixture single = fixture_create(FIXTURE_SINGLE), shop = fixture_create(FIXTURE_SHOP);
 
 	take_quality(&single, foreign, "");
@@ -226,6 +229,9 @@ static void quality_is_said_where_it_was_recorded(void **state)
 	check_words(fixture_text(&single, 200, false), ", 0 lost, stacks from frame pointers.", true, false);
 	check_words(fixture_markdown(&shop), ", 0 lost, stacks from frame pointers\n", true, false);
 	check_json_quality(&single, JSON_INTEGER, JSON_NULL);
+	take_quality(&single, frameless, "fp");
+	check_words(fixture_text(&single, 200, false), ", stacks from frame pointers, 50.0 % without a caller.", true,
+		false);
 	take_quality(&single, unwound, "dwarf,16384");
 	check_words(fixture_text(&single, 200, false), ", 0 lost, 100.0 % whole stacks.", true, true);
 	check_json_quality(&single, JSON_INTEGER, JSON_REAL);
