@@ -124,41 +124,9 @@ static void append_losses(struct buffer *text, const struct profile_quality *qua
 			was(quality->lost_sideband));
 }
 
-/* The CPU time that the samples stand for; 0 if the samples do not measure CPU time. */
-static int64_t sampled_cpu_ns(const struct profile *profile)
+static int64_t unsampled_ns(const struct profile *profile)
 {
-	uint32_t column = profile_has_waits(profile) ? profile_wait_values(profile).cpu : profile->default_value_type;
-
-	return profile_metric(profile, column).is_cpu_time ? profile_sum(profile, column) : 0;
-}
-
-/* The CPU time that whole commands have used, by the kernel's accounts; 0: not all runs are such. */
-static int64_t whole_commands_cpu_ns(const struct profile *profile)
-{
-	int64_t used_ns = 0;
-
-	for (size_t i = 0; i < profile->run_count; i++) {
-		if (!profile->runs[i].whole_command)
-			return 0;
-		used_ns = saturating_add(used_ns, profile->runs[i].cpu_ns);
-	}
-	return used_ns;
-}
-
-/*
- * The CPU time of programs that the kernel did not sample, and of what they have started; 0: there were none. What is
- * known of it are readings while they ran; where all else has samples, it is what a command has used besides.
- */
-static int64_t refused_cpu_ns(const struct record_summary *summary)
-{
-	const struct profile *profile = summary->profile;
-	const struct profile_quality *quality = &profile->quality;
-	int64_t sampled_ns = sampled_cpu_ns(profile), rest_ns = whole_commands_cpu_ns(profile) - sampled_ns;
-	bool is_rest_known = !profile->facts.user_only && quality->lost == 0 && quality->lost_sideband == 0;
-
-	if (summary->refusals->count == 0 || sampled_ns == 0)
-		return 0;
-	return is_rest_known && rest_ns > summary->refusals->cpu_ns ? rest_ns : summary->refusals->cpu_ns;
+	return (int64_t)profile->facts.unsampled_ms * 1000000;
 }
 
 /* "'passwd' and 2 other programs" */
@@ -175,12 +143,11 @@ static void append_refused_names(struct buffer *text, const struct recording_ref
 /* Returns whether there was something to tell. Processes that are brief have no samples either. */
 static bool append_refused(struct buffer *text, const struct record_summary *summary)
 {
-	static const int64_t least_ns = 20000000;
 	const struct recording_refusals *refusals = summary->refusals;
-	int64_t missing_ns = refused_cpu_ns(summary);
-	int64_t all_ns = saturating_add(missing_ns, sampled_cpu_ns(summary->profile));
+	int64_t missing_ns = unsampled_ns(summary->profile);
+	int64_t all_ns = saturating_add(missing_ns, profile_sampled_cpu_ns(summary->profile));
 
-	if (missing_ns < least_ns || missing_ns < all_ns / 100)
+	if (missing_ns == 0)
 		return false;
 	buffer_printf(text, "%.2f s of CPU time (%.0f %%) are not in the samples: the kernel %s",
 		(double)missing_ns / 1e9, (double)missing_ns * 100 / (double)all_ns,
@@ -203,7 +170,7 @@ static bool append_refused(struct buffer *text, const struct record_summary *sum
 static void append_unseen(struct buffer *text, const struct profile *profile)
 {
 	static const int64_t slack_ns = 50000000;
-	int64_t sampled_ns = sampled_cpu_ns(profile), used_ns = whole_commands_cpu_ns(profile);
+	int64_t sampled_ns = profile_sampled_cpu_ns(profile), used_ns = profile_commands_cpu_ns(profile);
 
 	if (sampled_ns == 0 || profile->facts.user_only || profile->quality.lost > 0 ||
 		used_ns - sampled_ns < slack_ns || sampled_ns >= used_ns - used_ns / 4)
@@ -448,7 +415,7 @@ static void append_proposal(struct buffer *text, const struct record_summary *su
 {
 	enum { BUSY_PERCENT = 30 };
 	static const int64_t least_ns = 500000000;
-	int64_t used_ns = saturating_add(sampled_cpu_ns(summary->profile), refused_cpu_ns(summary));
+	int64_t used_ns = saturating_add(profile_sampled_cpu_ns(summary->profile), unsampled_ns(summary->profile));
 	double percent = (double)used_ns * 100 / (double)summary->duration_ns;
 
 	if (!summary->may_wait || profile_has_waits(summary->profile) || summary->duration_ns < least_ns ||

@@ -359,7 +359,10 @@ static void copy_verification(struct profile_copy *copy)
 	profile_verification_add(&copy->into->verification, &from);
 }
 
-/* A fact that differs between the profiles, or that one of them lacks, is not known of the merged profile. */
+/*
+ * A fact that differs between the profiles, or that one of them lacks, is not known of the merged profile, unless it is
+ * one that adds up.
+ */
 static void copy_facts(struct profile_copy *copy)
 {
 	size_t count;
@@ -373,6 +376,8 @@ static void copy_facts(struct profile_copy *copy)
 			from = copy->strings[from];
 		if (facts[i].type == PROFILE_FACT_FLAG)
 			from |= into;
+		else if (facts[i].adds_up)
+			from = into > UINT32_MAX - from ? UINT32_MAX : into + from;
 		else if (!copy->fresh && into != from)
 			from = 0;
 		profile_fact_set(&copy->into->facts, &facts[i], from);

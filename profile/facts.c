@@ -10,7 +10,7 @@
 #define MEMBER(member) #member, offsetof(struct profile_facts, member)
 #define DIFFERENT(what) "base and head were recorded with different " what ": '", "' and '", "'"
 
-/* The next free field number is 23. */
+/* The next free field number is 25. */
 static const struct profile_fact table[] = {
 	{ MEMBER(command), 2, PROFILE_FACT_STRING },
 	{ MEMBER(event), 3, PROFILE_FACT_STRING, .prefix = "event ", .differs = { DIFFERENT("events") },
@@ -42,6 +42,7 @@ static const struct profile_fact table[] = {
 		.is_of_speed = true, .is_rare = true },
 	{ MEMBER(throttled_ms), 22, PROFILE_FACT_NUMBER, .one = "ms", .many = "ms",
 		.prefix = "stopped by its CPU limit for ", .is_of_speed = true, .is_rare = true },
+	{ MEMBER(unsampled_ms), 24, PROFILE_FACT_NUMBER, .one = "ms", .many = "ms", .adds_up = true, .is_rare = true },
 	{ "cpu_limit", offsetof(struct profile_facts, cpu_limit_milli), 13, PROFILE_FACT_THOUSANDTHS, .one = "CPU",
 		.many = "CPUs", .prefix = "limited to ",
 		.differs = { "base and head ran under different CPU limits: ", " and ", "" }, .blocks_gate = true,

@@ -28,6 +28,9 @@ struct profile_facts {
 	uint32_t wait_interval_us;     /* waiting time that a sample stands for, at most; 0: waits were not sampled */
 	/* What else there was on the machine (sampler/live/surroundings.h). */
 	uint32_t machine_busy_percent, machine_steal_percent, cpu_pressure_percent, throttled_ms;
+	/* CPU time of programs that the kernel did not let the recorder sample: set-user-ID ones, say; 0: too little to
+	 * tell */
+	uint32_t unsampled_ms;
 	uint32_t harness;   /* that ran the benchmarks: "pytest-codspeed 5.0.4" */
 	uint32_t toolchain; /* what it says of compilers and interpreters: "Python 3.11.2" */
 };
@@ -65,6 +68,7 @@ struct profile_fact {
 	bool ignores_ids;
 	/* it changes how long a program takes, but not what it does: comparisons of exact counts leave it out */
 	bool is_of_speed;
+	bool adds_up;           /* a number that several recordings together have the sum of */
 	bool is_rare;           /* JSON has it only where it is known */
 	bool known_with_cgroup; /* where the control group is known, 0 means no limit */
 };

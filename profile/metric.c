@@ -125,6 +125,25 @@ int64_t profile_sum(const struct profile *profile, uint32_t value_type)
 	return sum;
 }
 
+int64_t profile_sampled_cpu_ns(const struct profile *profile)
+{
+	uint32_t column = profile_has_waits(profile) ? profile_wait_values(profile).cpu : profile->default_value_type;
+
+	return profile_metric(profile, column).is_cpu_time ? profile_sum(profile, column) : 0;
+}
+
+int64_t profile_commands_cpu_ns(const struct profile *profile)
+{
+	int64_t used_ns = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++) {
+		if (!profile->runs[i].whole_command)
+			return 0;
+		used_ns = saturating_add(used_ns, profile->runs[i].cpu_ns);
+	}
+	return used_ns;
+}
+
 uint32_t profile_find_metric(const struct profile *profile, const char *type, const char *unit)
 {
 	for (uint32_t i = profile_first_metric(profile); i < profile->value_type_count; i++) {

@@ -56,6 +56,12 @@ uint32_t profile_find_metric(const struct profile *profile, const char *type, co
 /* The sum of a value type over all samples, at most INT64_MAX; 0 of PROFILE_NONE. */
 int64_t profile_sum(const struct profile *profile, uint32_t value_type);
 
+/* The CPU time that the samples stand for; 0 if they do not measure CPU time. */
+int64_t profile_sampled_cpu_ns(const struct profile *profile);
+
+/* The CPU time that whole commands have used, by the kernel's accounts; 0: not all runs are such. */
+int64_t profile_commands_cpu_ns(const struct profile *profile);
+
 /*
  * The metric of a name that a user gives: its type, as the file calls it or as Kelvin does (`sample`, `samples`), or
  * TYPE/UNIT where several metrics have the type. PROFILE_NONE: the profile has none.

@@ -131,6 +131,48 @@ static bool check_lost(struct diff_build *build, enum diff_side side, struct err
 	return warnings_add(build->diff, true, text, err);
 }
 
+static double unsampled_percent(const struct profile *profile)
+{
+	double unsampled = profile->facts.unsampled_ms * 1e6;
+
+	return unsampled > 0 ? 100 * unsampled / (unsampled + (double)profile_sampled_cpu_ns(profile)) : 0;
+}
+
+/* "0.42 s of base's CPU time (65 %)"; a part of a profile does not know the whole time. */
+static void append_unsampled(const struct diff_build *build, enum diff_side side, struct buffer *text)
+{
+	const struct profile *profile = build->profiles[side];
+
+	if (!profile || profile->facts.unsampled_ms == 0)
+		return;
+	buffer_printf(text, "%s%.2f s of %s%sCPU time", text->size > 0 ? " and " : "",
+		profile->facts.unsampled_ms / 1e3, build_two_sided(build) ? diff_side_name(side) : "",
+		build_two_sided(build) ? "'s " : "");
+	if (!build->diff->whole)
+		buffer_printf(text, " (%.0f %%)", unsampled_percent(profile));
+}
+
+/* Programs whose CPU time the kernel let nobody sample, on either side. */
+static bool check_unsampled(struct diff_build *build, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	bool is_doubt =
+		build_two_sided(build) && fabs(unsampled_percent(build->profiles[DIFF_BASE]) -
+						  unsampled_percent(build->profiles[DIFF_HEAD])) >= max_cut_points;
+
+	buffer_init(&text, 1000);
+	append_unsampled(build, DIFF_BASE, &text);
+	append_unsampled(build, DIFF_HEAD, &text);
+	if (text.size == 0)
+		return true;
+	buffer_append_string(&text,
+		" are not in the samples: the kernel stopped sampling at the start of programs that are set-user-ID, unreadable or have "
+		"capabilities of the file; 'sudo kelvin record -a' while they run, or 'sudo kelvin record -- sudo -u USER COMMAND', "
+		"samples them");
+	buffer_append_byte(&text, '\0');
+	return buffer_ok(&text, err) && warnings_add(build->diff, is_doubt, text.data, err);
+}
+
 static bool compare_cut(struct diff_build *build, struct error *err)
 {
 	double cut[DIFF_SIDES];
@@ -605,16 +647,17 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 	if (!name_notes(build, DIFF_BASE, err) || !name_notes(build, DIFF_HEAD, err))
 		return false;
 	if (!build_two_sided(build))
-		return check_nameless(build, err) && check_estimated(build, err);
+		return check_unsampled(build, err) && check_nameless(build, err) && check_estimated(build, err);
 	if (!compare_work(build, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
 			return false;
 	}
-	return check_lengths(build, err) && check_copies(build, err) && compare_facts(build, err) &&
-	       say_of_instances(build, err) && compare_metrics(build, err) && compare_conditions(build, err) &&
-	       compare_programs(build, err) && check_warmup(build, err) && compare_interrupts(build, err) &&
-	       compare_waiting_for_cpus(build, err) && compare_cut(build, err) && check_estimated(build, err) &&
-	       compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
+	return check_unsampled(build, err) && check_lengths(build, err) && check_copies(build, err) &&
+	       compare_facts(build, err) && say_of_instances(build, err) && compare_metrics(build, err) &&
+	       compare_conditions(build, err) && compare_programs(build, err) && check_warmup(build, err) &&
+	       compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) && compare_cut(build, err) &&
+	       check_estimated(build, err) && compare_unknown(build, err) && name_readings(build, err) &&
+	       name_evidence(build, err);
 }

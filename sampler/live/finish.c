@@ -152,6 +152,7 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 		made.child_status = sampler->command.status;
 	made.ended_early = sampler->ended_early;
 	refused_describe(&sampler->refused, &made.refusals);
+	refused_note(&made.refusals, made.profile);
 	if (sampler->clock.off_ns == 0)
 		made.start_ns = (int64_t)sampler->clock.start_ns + sampler->clock.offset_ns;
 	if (!sampler->clock.was_paused)

@@ -142,3 +142,18 @@ void refused_describe(struct refused *refused, struct recording_refusals *refusa
 	if (most)
 		memcpy(refusals->name, most->name, sizeof(refusals->name));
 }
+
+void refused_note(const struct recording_refusals *refusals, struct profile *profile)
+{
+	static const int64_t least_ns = 20000000, ns_per_ms = 1000000;
+	const struct profile_quality *quality = &profile->quality;
+	int64_t sampled_ns = profile_sampled_cpu_ns(profile), rest_ns = profile_commands_cpu_ns(profile) - sampled_ns;
+	bool is_rest_known = !profile->facts.user_only && quality->lost == 0 && quality->lost_sideband == 0;
+	int64_t missing_ns = is_rest_known && rest_ns > refusals->cpu_ns ? rest_ns : refusals->cpu_ns;
+
+	if (refusals->count == 0 || sampled_ns == 0 || missing_ns < least_ns ||
+		missing_ns < saturating_add(missing_ns, sampled_ns) / 100)
+		return;
+	missing_ns /= ns_per_ms;
+	profile->facts.unsampled_ms = missing_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)missing_ns;
+}

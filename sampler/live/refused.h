@@ -39,3 +39,10 @@ bool refused_read(struct refused *refused);
 void refused_resume(struct refused *refused, struct process_table *table);
 
 void refused_describe(struct refused *refused, struct recording_refusals *refusals);
+
+/*
+ * Notes in the facts of a finished profile how much CPU time of programs that the kernel did not sample, and of what
+ * they have started, is missing. What is known of it are readings while they ran; where all else has samples, it is
+ * what a command has used besides.
+ */
+void refused_note(const struct recording_refusals *refusals, struct profile *profile);

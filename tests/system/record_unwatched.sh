@@ -67,6 +67,8 @@ for program in unwatched unreadable.watched; do
 	says stderr "^0\.[4-9][0-9] s of CPU time \([6-9][0-9] %\) are not in the samples: the kernel lets only root sample '${program:0:15}' "
 	says_not stderr 'less than a sampling period'
 	at_least "$(share open/user.pb.gz ';watched')" 90 "percent of a user's samples in what may be watched"
+	"$KELVIN" report open/user.pb.gz >text
+	grep -qE '^- 0\.[4-9][0-9] s of CPU time \([6-9][0-9] %\) are not in the samples' text || fail "the report says nothing of it"
 
 	# Root has the samples of nearly all of it.
 	run 0 kelvin record -o root.pb.gz -- "${unprivileged[@]}" "$work/open/watch" "$work/open/$program"

@@ -137,6 +137,11 @@ static void failed(struct profile *p)
 	p->runs[0].exit_status = 2;
 }
 
+static void unsampled(struct profile *p)
+{
+	p->facts.unsampled_ms = 30000;
+}
+
 static bool has_warning(const struct diff *diff, const char *words, bool *blocks)
 {
 	for (size_t i = 0; i < diff->warning_count; i++) {
@@ -174,6 +179,7 @@ static const struct {
 	{ whole_command, "head holds whole runs of a command and base does not, so only head includes start and exit",
 		false },
 	{ failed, "1 of 1 runs of head failed", true },
+	{ unsampled, "30.00 s of head's CPU time (", true },
 };
 
 static void each_difference_is_named(void **state)
@@ -268,6 +274,15 @@ static void chains_do_not_tell_what_was_cut(void **state)
 	head->quality.stops[PROFILE_STOP_ROOT] -= 500;
 	head->quality.stops[PROFILE_STOP_CHAIN_END] += 500;
 	expect(recording(10, 1), head, "are cut", false);
+}
+
+/* What is missing on both sides alike leaves the rest comparable. */
+static void what_neither_side_has_is_said(void **state)
+{
+	struct profile *base = recording(10, 1), *head = recording(10, 1);
+
+	base->facts.unsampled_ms = head->facts.unsampled_ms = 30000;
+	expect(base, head, "s of base's CPU time (", true);
 }
 
 static void lengths_and_threads_are_compared(void **state)
@@ -563,6 +578,7 @@ int main(void)
 		cmocka_unit_test(each_difference_is_named),
 		cmocka_unit_test(each_fact_is_compared),
 		cmocka_unit_test(chains_do_not_tell_what_was_cut),
+		cmocka_unit_test(what_neither_side_has_is_said),
 		cmocka_unit_test(lengths_and_threads_are_compared),
 		cmocka_unit_test(ids_of_control_groups_do_not_count),
 		cmocka_unit_test(time_without_names_is_compared),
