@@ -26,8 +26,19 @@ static enum profile_mapping_kind tables_kind_of(struct pprof_reader *r, const ch
 										: PROFILE_MAPPING_FILE;
 }
 
+/* Each mapping stands once in Kelvin's own files: an equal one is of another file (profile_add_other_mapping()). */
+static bool add_mapping(
+	struct pprof_reader *r, const struct profile_mapping *mapping, bool is_own, uint32_t *id, struct error *err)
+{
+	size_t known = r->profile->mapping_count;
+
+	return profile_add_mapping(r->profile, mapping, id, err) &&
+	       (*id == known || !is_own || profile_add_other_mapping(r->profile, mapping, id, err));
+}
+
 static bool read_mapping(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
 {
+	bool is_own = byte_reader_left(&r->extension.columns[PPROF_COLUMN(mapping_kind)]) > 0;
 	Pprof__Mapping in = PPROF__MAPPING__INIT;
 	struct profile_mapping mapping = { 0 };
 
@@ -41,7 +52,7 @@ static bool read_mapping(struct pprof_reader *r, struct byte_reader message, siz
 	mapping.file_offset = in.file_offset;
 	mapping.kind = tables_kind_of(r, profile_string(r->profile, mapping.path));
 	mapping.deleted = pprof_column_next(&r->extension, PPROF_COLUMN(mapping_deleted), 0) != 0;
-	return profile_add_mapping(r->profile, &mapping, &r->mappings[position], err);
+	return add_mapping(r, &mapping, is_own, &r->mappings[position], err);
 }
 
 static bool read_mappings(struct pprof_reader *r, struct error *err)

@@ -170,25 +170,35 @@ bool profile_has_build_id(const struct profile *profile, const char *build_id)
 	return false;
 }
 
+/* Makes room for a mapping, and takes it as the last one, which is not counted yet. */
+static bool append_mapping(struct profile *profile, const struct profile_mapping *mapping, struct error *err)
+{
+	struct profile_index *index = profile->index;
+	uint32_t module;
+
+	index->scratch.size = 0;
+	profile_module_name(profile_string(profile, mapping->path), &index->scratch);
+	if (!intern_scratch(profile, &module, err) || !ARRAY_RESERVE(&profile->mappings, &index->mapping_capacity,
+							      profile->mapping_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	profile->mappings[profile->mapping_count] = *mapping;
+	profile->mappings[profile->mapping_count].module = module;
+	return true;
+}
+
 bool profile_add_mapping(
 	struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err)
 {
 	struct profile_mapping_key key = { mapping->start, mapping->file_offset,
 		mapping->build_id ? mapping->build_id : mapping->path, mapping->kind };
-	struct profile_index *index = profile->index;
-	uint32_t module, *value;
+	uint32_t *value;
 	bool added;
 
-	index->scratch.size = 0;
-	profile_module_name(profile_string(profile, mapping->path), &index->scratch);
-	if (!intern_scratch(profile, &module, err) ||
-		!ARRAY_RESERVE(
-			&profile->mappings, &index->mapping_capacity, profile->mapping_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&index->mappings, &key, (uint32_t)profile->mapping_count, &value, &added, err))
+	if (!append_mapping(profile, mapping, err) ||
+		!hash_map_add(&profile->index->mappings, &key, (uint32_t)profile->mapping_count, &value, &added, err))
 		return false;
 	if (added) {
-		profile->mappings[profile->mapping_count] = *mapping;
-		profile->mappings[profile->mapping_count++].module = module;
+		profile->mapping_count++;
 	} else {
 		struct profile_mapping *known = &profile->mappings[*value];
 
@@ -197,6 +207,15 @@ bool profile_add_mapping(
 			known->end = mapping->end;
 	}
 	*id = *value;
+	return true;
+}
+
+bool profile_add_other_mapping(
+	struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err)
+{
+	if (!append_mapping(profile, mapping, err))
+		return false;
+	*id = (uint32_t)profile->mapping_count++;
 	return true;
 }
 

@@ -316,6 +316,14 @@ bool profile_add_mapping(
 	struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err);
 
 /*
+ * Adds a mapping that is known to be of another file than any before, though nothing of it may say so. Where
+ * profiles are merged, their locations are told apart by what they are called.
+ */
+COMMON_MUST_CHECK
+bool profile_add_other_mapping(
+	struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err);
+
+/*
  * Adds a function, or finds the equal one, and fills `key`. If the function exists without an origin, rule or
  * fingerprint, or with a worse name source, these are taken over.
  */

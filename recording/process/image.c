@@ -187,9 +187,12 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 		path = "//anon";
 		mapping.file_offset = (uint64_t)mapped->pid;
 	}
-	return profile_intern(table->profile, path, &mapping.path, err) &&
-	       profile_intern(table->profile, build_id, &mapping.build_id, err) &&
-	       profile_add_mapping(table->profile, &mapping, &image->mapping_id, err);
+	if (!profile_intern(table->profile, path, &mapping.path, err) ||
+		!profile_intern(table->profile, build_id, &mapping.build_id, err))
+		return false;
+	/* Nothing but the open file itself tells builds at one path apart where they have no build ID. */
+	return (image->elf && build_id[0] == '\0' ? profile_add_other_mapping : profile_add_mapping)(
+		table->profile, &mapping, &image->mapping_id, err);
 }
 
 /* The biases that a mapping may have: one for each segment of which it shows bytes. */

@@ -40,8 +40,34 @@ kelvin diff before.pb.gz deleted.pb.gz --json diff.json >stdout 2>stderr || code
 jq -e '[.functions[] | select(.name == "parse_input" and .base_self_ns > 0 and .head_self_ns > 0)] | length == 1' diff.json >/dev/null ||
 	fail "parse_input is not one function of both sides"
 
-# A program that has no file at all, as container runtimes start themselves.
+# Two builds at one path without build IDs, as of Go: each has its own names, which lie at the same addresses.
 needs gcc
+cat >build.c <<'END'
+#include <time.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) void NAME(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 5)
+		for (int i = 0; i < 100000; i++)
+			sink += (unsigned long)i;
+}
+
+int main(void)
+{
+	NAME();
+	return (int)(sink & 0);
+}
+END
+for version in first second; do
+	gcc -O1 -g -fno-optimize-sibling-calls -Wl,--build-id=none -DNAME="in_$version" build.c -o "$version" || fail "build.c does not compile"
+done
+run 0 kelvin record -o builds.pb.gz -- sh -c 'cp first build; ./build; mv second build; ./build'
+at_least "$(share builds.pb.gz ';main;in_first')" 30 "share of the first build"
+at_least "$(share builds.pb.gz ';main;in_second')" 30 "share of the second build"
+
+# A program that has no file at all, as container runtimes start themselves.
 cat >nameless.c <<'END'
 #define _GNU_SOURCE
 #include <fcntl.h>

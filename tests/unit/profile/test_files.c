@@ -92,6 +92,30 @@ static void what_is_written_reads_back_equal(void **state)
 	assert_written_as(back, &file);
 }
 
+/* Builds without build IDs that one path had, one after the other. */
+static void files_of_one_path_stay_apart(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile(), *back = NULL;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
+	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_FILE, .end = 0x1000 };
+	uint32_t first, second, found;
+	struct error err;
+
+	assert_true(profile_intern(made, "/opt/program", &mapping.path, &err));
+	assert_true(profile_add_other_mapping(made, &mapping, &first, &err));
+	assert_true(profile_add_other_mapping(made, &mapping, &second, &err));
+	assert_int_not_equal(first, second);
+	assert_true(profile_add_location(made, first, 0x10, &first, &err));
+	assert_true(profile_add_location(made, second, 0x10, &found, &err));
+	assert_int_not_equal(first, found);
+	assert_true(profile_set_lines(made, first, &(struct profile_line){ 0 }, 1, &err));
+	assert_true(profile_set_lines(made, found, &(struct profile_line){ 0 }, 1, &err));
+	file = written_profile(made);
+	back = read_profile(file.data, file.size);
+	assert_int_equal(back->mapping_count, made->mapping_count);
+	assert_int_equal(back->location_count, made->location_count);
+}
+
 enum { WAITS = 40, WAITS_OF_EACH = 4 };
 
 /* How long a wait took: a thousand of the weights that only differ in their last bytes would not show a lost one. */
@@ -336,6 +360,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_field_is_in_the_sample_profile),
 		cmocka_unit_test(what_is_written_reads_back_equal),
+		cmocka_unit_test(files_of_one_path_stay_apart),
 		cmocka_unit_test(an_event_keeps_its_own_weight),
 		cmocka_unit_test(an_event_without_a_weight_costs_no_byte),
 		cmocka_unit_test(events_of_an_older_file_have_no_weight),
