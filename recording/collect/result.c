@@ -64,6 +64,11 @@ static bool take_maps(
 			!result_take_jit_map(&table->host, symbols->inherited_jit_maps, table->profile, id,
 				&image->inherited_map, table->notices, err))
 			return false;
+		if (table->notices && jit_growth_was_rewritten(image, &symbols->jit_maps[id]))
+			buffer_printf(table->notices,
+				"%s was written anew meanwhile: functions that ran before have the names of what it lists now at their places, "
+				"if any; what appends to it, or a jitdump, keeps them apart\n",
+				image->jit_map.path);
 		if (symbols->growths[id].count == 0)
 			symbols->growths[id] = jit_growth_take(image, &symbols->jit_maps[id]);
 		count += (symbols->jit_maps[id].name != NULL) + (symbols->inherited_jit_maps[id].name != NULL);

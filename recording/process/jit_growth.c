@@ -4,6 +4,7 @@
 #include "recording/process/jit_map.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,10 +64,14 @@ static bool look_at_size(struct jit_growth *growth, int64_t now_ns, struct error
 	int64_t to_ns;
 
 	if (fstat(growth->fd, &info) != 0 || info.st_size < 0 || (uint64_t)info.st_size < before) {
-		growth->is_over = true;
+		growth->is_over = growth->was_rewritten = true;
 		growth->growth.count = 0;
 		return true;
 	}
+	if ((uint64_t)info.st_size == before && before > 0 &&
+		memcmp(&info.st_mtim, &growth->written, sizeof(info.st_mtim)) != 0)
+		growth->was_rewritten = true;
+	growth->written = info.st_mtim;
 	growth->device = info.st_dev;
 	growth->inode = info.st_ino;
 	to_ns = written_ns(&info, now_ns);
@@ -157,13 +162,26 @@ bool jit_growth_look(struct process_table *table, struct error *err)
 	return true;
 }
 
+static bool is_watched_file(const struct jit_growth *growth, const struct file_opened *file)
+{
+	struct stat found;
+
+	return fstat(file->fd, &found) == 0 && growth->device == found.st_dev && growth->inode == found.st_ino;
+}
+
+bool jit_growth_was_rewritten(const struct process_image *image, const struct file_opened *file)
+{
+	const struct jit_growth *growth = image->growth;
+
+	return growth && file->name &&
+	       (growth->was_rewritten || (growth->growth.count > 0 && !is_watched_file(growth, file)));
+}
+
 struct profile_growth jit_growth_take(struct process_image *image, const struct file_opened *file)
 {
 	const struct jit_growth *growth = image->growth;
-	struct stat found;
 
-	if (!growth || growth->growth.count == 0 || !file->name || fstat(file->fd, &found) != 0 ||
-		growth->device != found.st_dev || growth->inode != found.st_ino)
+	if (!growth || growth->growth.count == 0 || !file->name || !is_watched_file(growth, file))
 		return (struct profile_growth){ 0 };
 	return (struct profile_growth){ TAKE(image->growth->growth.steps), growth->growth.count };
 }

@@ -3,6 +3,8 @@
 
 #include "recording/process/process.h"
 
+#include <time.h>
+
 /*
  * When the lines of a perf map were written, which these do not say: its size is looked at again and again while its
  * process is recorded, so that code which takes the place of other code can be told from it by the time of a sample.
@@ -17,6 +19,8 @@ struct jit_growth {
 	int64_t looked_ns, next_ns;   /* CLOCK_MONOTONIC of the last look, and of the next at the earliest */
 	int64_t pause_ns;             /* between two looks for a file that is not there */
 	bool is_over;                 /* it is not watched any more: its process has ended, or it became shorter */
+	struct timespec written;      /* when it was written last, as its file system says */
+	bool was_rewritten;           /* it was written without growing, or became shorter */
 	struct profile_growth growth; /* owned */
 	size_t capacity;
 };
@@ -29,5 +33,11 @@ bool jit_growth_look(struct process_table *table, struct error *err);
 
 /* Hands over what is known of the file; nothing if it is another one than was watched. */
 struct profile_growth jit_growth_take(struct process_image *image, const struct file_opened *file);
+
+/*
+ * Whether the file was written anew while it was watched, or is another one now: of what it said before, nothing is
+ * known any more.
+ */
+bool jit_growth_was_rewritten(const struct process_image *image, const struct file_opened *file);
 
 void jit_growth_destroy(struct jit_growth *growth); /* NULL is allowed */

@@ -170,6 +170,36 @@ static void any_time_of_a_file_is_borne(void **state)
 }
 
 /* Most programs write no perf map: when they have ended, no search for one is due any more. */
+/* Nothing tells what it said before. */
+static void a_file_that_is_written_anew_is_noticed(void **state)
+{
+	static const struct {
+		off_t size;
+		bool is_other, expected;
+	} cases[] = { { 200, false, false }, { 100, false, true }, { 50, false, true }, { 100, true, true } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLEANUP(cleanup_close) int other = memfd_create("other", MFD_CLOEXEC);
+		struct growing *growing = *state;
+		struct process_image *image = add_maker(growing, USER, (int32_t)i + 1);
+		char name[] = "map";
+		struct file_opened now = { .name = name };
+
+		if (growing->host.file >= 0)
+			close(growing->host.file);
+		make_file(growing, 100);
+		look(growing);
+		assert_int_equal(ftruncate(growing->host.file, 0), 0);
+		assert_int_equal(ftruncate(growing->host.file, cases[i].size), 0);
+		now.fd = cases[i].is_other ? other : growing->host.file;
+		assert_int_equal(
+			futimens(growing->host.file, (struct timespec[2]){ { .tv_sec = 7 }, { .tv_sec = 7 } }), 0);
+		if (!cases[i].is_other)
+			look(growing);
+		assert_int_equal(jit_growth_was_rewritten(image, &now), cases[i].expected);
+	}
+}
+
 static void of_an_ended_process_no_file_is_searched(void **state)
 {
 	struct growing *growing = *state;
@@ -230,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_file_grows_between_two_looks),
+		TEST(a_file_that_is_written_anew_is_noticed),
 		TEST(any_time_of_a_file_is_borne),
 		TEST(of_an_ended_process_no_file_is_searched),
 		TEST(what_an_ended_process_has_written_is_known),
