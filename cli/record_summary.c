@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_SUMMARY_BYTES = 16 << 20 };
 
@@ -82,9 +83,12 @@ static void append_stops(struct buffer *text, const struct profile *profile)
 	if (separator[0] == ',')
 		buffer_append_byte(text, '\n');
 	if (quality->stops[PROFILE_STOP_RETURN_PROBE] > 0)
-		buffer_append_string(text,
+		buffer_printf(text,
 			"return probe: another tool's return probe (bpftrace, perf probe) stands on the last function, and the kernel alone knows "
-			"its caller, which it tells a recording of root since Linux 5.8\n");
+			"its caller, which it %s\n",
+			geteuid() == 0
+				? "tells once the recorder has met the probe, on Linux 5.8 or later, where BPF programs can be loaded (kelvin doctor), and without --native"
+				: "tells a recording of root since Linux 5.8");
 	if (quality->stops[PROFILE_STOP_STITCHED] > 0) {
 		digits_in_groups(quality->stops[PROFILE_STOP_STITCHED], count);
 		buffer_printf(text, "%s of the whole stacks %s stitched\n", count,

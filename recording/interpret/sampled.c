@@ -2,6 +2,7 @@
 #include "recording/interpret/sampled.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 bool interpreter_sampled_init(struct interpreter_sampled *sampled, struct interpreter_names *names,
 	struct ebpf_frame_reader *frame_reader, const struct interpreter_code_reader *reads, void *reader,
@@ -80,9 +81,10 @@ void interpreter_sampled_describe(
 	uint64_t gone = interpreter_codes_gone(sampled->codes);
 
 	if (sampled->is_met && !sampled->frame_reader)
-		buffer_printf(notices,
-			"%s frames are not shown: reading them needs CAP_BPF and CAP_PERFMON; run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names\n",
-			language);
+		buffer_printf(notices, "%s frames are not shown: %s\n", language,
+			geteuid() == 0
+				? "the kernel does not load the program that reads them; 'kelvin doctor' says why"
+				: "reading them needs CAP_BPF and CAP_PERFMON; run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
 	if (is_worth_telling(sampled, stack->mismatched))
 		buffer_printf(notices,
 			"%" PRIu64 " of %" PRIu64

@@ -79,4 +79,5 @@ at_least "$(share probed.pb.gz ';main;outer;outer;outer;outer;middle;leaf')" 85 
 run 0 kelvin record --native -F 991 -o native.pb.gz -- ./probed
 says stderr "^cut stacks: .*[0-9]+ return probe"
 says stderr "another tool's return probe .* stands on the last function"
+! is_root || says stderr "which it tells once the recorder has met the probe, "
 at_least "$(share native.pb.gz '^probed;middle;leaf')" 85 "share of stacks that end at a return probe"
