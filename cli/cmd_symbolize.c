@@ -310,14 +310,15 @@ static bool check_file(struct request *request, struct error *err)
 {
 	struct buffer notices;
 	enum elf_debug_source source;
+	struct elf_image *debug;
 	struct error why;
 	bool ok;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
 	ok = symbolize_check(request->image, &notices, err);
 	if (ok) {
-		elf_image_debug(request->image, &request->options.debug, &source, &why);
-		if (source == ELF_DEBUG_REFUSED)
+		debug = elf_image_debug(request->image, &request->options.debug, &source, &why);
+		if (source == ELF_DEBUG_REFUSED || elf_image_lacks_alt(debug, &request->options.debug, &why))
 			buffer_printf(&notices, "%s\n", why.message);
 	}
 	cli_print_notices(&notices);

@@ -338,3 +338,16 @@ struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_
 	}
 	return image->debug_alt;
 }
+
+bool elf_image_lacks_alt(struct elf_image *image, const struct elf_debug_options *options, struct error *why)
+{
+	struct alt_link link;
+
+	if ((!read_alt_link(image, &link) && !read_sup(image, false, &link)) || elf_image_debug_alt(image, options))
+		return false;
+	error_set(why, ERROR_NOT_FOUND,
+		"%.200s: its debug information refers to %.200s (dwz), which is not there, so inlined functions of it are '[unnamed]'; "
+		"install the debug package that has it",
+		image->path, link.name);
+	return true;
+}

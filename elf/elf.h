@@ -318,6 +318,9 @@ struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debu
 /* The dwz file that .gnu_debugaltlink or .debug_sup names, opened once and kept; borrowed. NULL if there is none. */
 struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options);
 
+/* Whether such a file is named and was not found, so that names are missing: `why` then has a line on it. */
+bool elf_image_lacks_alt(struct elf_image *image, const struct elf_debug_options *options, struct error *why);
+
 static inline void elf_image_cleanup(struct elf_image **image)
 {
 	elf_image_unref(*image);

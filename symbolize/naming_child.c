@@ -238,10 +238,11 @@ static void note_refused(const struct naming_task *task, const struct symbolize_
 	const struct symbolize_options *options, struct naming_answer *answer)
 {
 	enum elf_debug_source source;
+	struct elf_image *debug;
 	struct error why;
 
-	elf_image_debug(task->image, &options->debug, &source, &why);
-	if (source == ELF_DEBUG_REFUSED)
+	debug = elf_image_debug(task->image, &options->debug, &source, &why);
+	if (source == ELF_DEBUG_REFUSED || elf_image_lacks_alt(debug, &options->debug, &why))
 		snprintf(answer->message, sizeof(answer->message), "%s", why.message);
 	else if (symbolize_result_refused(result))
 		snprintf(answer->message, sizeof(answer->message),

@@ -211,8 +211,10 @@ static void the_build_id_leads_into_a_root_that_is_gone(void **state)
 static void without_an_alternate_link_there_is_no_alternate_file(void **state)
 {
 	struct elf_image *image = binary_open("liboriginal.so");
+	struct error ignored;
 
 	assert_null(elf_image_debug_alt(image, NULL));
+	assert_false(elf_image_lacks_alt(image, NULL, &ignored));
 	elf_image_unref(image);
 }
 
@@ -257,6 +259,9 @@ static bool finds_alternate(const char *folder, const char *name, const void *id
 	alternate =
 		elf_image_debug_alt(image, &(struct elf_debug_options){ .directory_count = 0, .directories = &folder });
 	is_found = alternate != NULL;
+	/* A link without an id is none. */
+	assert_int_equal(elf_image_lacks_alt(image, NULL, &err), !is_found && id_size > 0);
+	assert_true(is_found || id_size == 0 || strstr(err.message, "which is not there, so inlined functions"));
 	assert_ptr_equal(elf_image_debug_alt(image, NULL), alternate);
 	elf_image_unref(image);
 	return is_found;
