@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/naming.h"
 
+#include "ebpf/ebpf.h"
+
 static const size_t max_rules_bytes = (size_t)1 << 20;
 
 static bool naming_take_root(void *roots, const char *path, struct error *err)
@@ -82,12 +84,38 @@ static bool check_confinement(const struct naming *naming, struct error *err)
 		missing);
 }
 
+/* ---- Names that the running kernel prints ---- */
+
+static bool kernel_names_begin(void **names)
+{
+	struct ebpf_kernel_names *made;
+	struct error refusal;
+
+	if (!ebpf_kernel_names_create(&made, &refusal))
+		return false;
+	*names = made;
+	return true;
+}
+
+static char *kernel_names_print(void *names, uint64_t address)
+{
+	return ebpf_kernel_names_print(names, address);
+}
+
+static void kernel_names_end(void *names)
+{
+	ebpf_kernel_names_destroy(names);
+}
+
+static const struct symbolize_kernel running_kernel = { kernel_names_begin, kernel_names_print, kernel_names_end };
+
 bool naming_prepare(struct naming *naming, struct symbolize_options *options, struct error *err)
 {
 	if (!check_confinement(naming, err) ||
 		!read_rules(SYMBOLIZE_RULES_OF_ORIGIN, naming->origin_rules_path, &naming->origin_rules, err) ||
 		!read_rules(SYMBOLIZE_RULES_OF_WAITS, naming->wait_rules_path, &naming->wait_rules, err))
 		return false;
+	options->kernel = &running_kernel;
 	options->project_roots = naming->roots.items;
 	options->project_root_count = naming->roots.count;
 	options->origin_rules = naming->origin_rules;

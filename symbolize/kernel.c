@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/kernel.h"
 
-#include "ebpf/ebpf.h"
 #include "symbolize/addresses.h"
 
 #include <stdlib.h>
@@ -31,7 +30,7 @@ static bool parse(char *text, uint64_t address, struct symbol_map_symbol *symbol
 }
 
 /* Looks the addresses up in rising order: one inside the previous function needs no lookup. */
-static bool ask_sorted(struct ebpf_kernel_names *kernel, const uint64_t *addresses, size_t count,
+static bool ask_sorted(const struct symbolize_kernel *kernel, void *names, const uint64_t *addresses, size_t count,
 	struct symbol_map *map, bool *answered, struct error *err)
 {
 	struct symbol_map_symbol symbol = { 0 };
@@ -42,7 +41,7 @@ static bool ask_sorted(struct ebpf_kernel_names *kernel, const uint64_t *address
 
 		if (i > 0 && addresses[i] - symbol.start < symbol.size)
 			continue;
-		text = ebpf_kernel_names_print(kernel, addresses[i]);
+		text = kernel->print(names, addresses[i]);
 		if (!text) {
 			*answered = false;
 			return true;
@@ -53,21 +52,21 @@ static bool ask_sorted(struct ebpf_kernel_names *kernel, const uint64_t *address
 	return true;
 }
 
-bool kernel_ask(const uint64_t *addresses, size_t count, struct symbol_map **map, struct error *err)
+bool kernel_ask(const struct symbolize_kernel *kernel, const uint64_t *addresses, size_t count, struct symbol_map **map,
+	struct error *err)
 {
 	CLEANUP(cleanup_free) uint64_t *sorted = addresses_sorted(addresses, count);
 	struct symbol_map *made = NULL;
-	struct ebpf_kernel_names *kernel;
 	bool answered = false, ok;
-	struct error refusal;
+	void *names;
 
 	*map = NULL;
 	if (!sorted)
 		return error_set_memory(err);
-	if (!ebpf_kernel_names_create(&kernel, &refusal))
+	if (!kernel->begin(&names))
 		return true;
-	ok = symbol_map_create(&made, err) && ask_sorted(kernel, sorted, count, made, &answered, err);
-	ebpf_kernel_names_destroy(kernel);
+	ok = symbol_map_create(&made, err) && ask_sorted(kernel, names, sorted, count, made, &answered, err);
+	kernel->end(names);
 	if (!ok || !answered) {
 		symbol_map_destroy(made);
 		return ok;

@@ -121,7 +121,8 @@ static bool find_kernel_symbols(struct work *w, struct batch *batch, struct erro
 	const char *path = w->symbols->kallsyms ? w->symbols->kallsyms : running;
 	bool is_running = strcmp(path, running) == 0 || w->symbols->kernel_is_running;
 
-	if (is_running && batch->count <= MOST_ASKED && !kernel_ask(batch->addresses, batch->count, &batch->map, err))
+	if (is_running && w->options->kernel && batch->count <= MOST_ASKED &&
+		!kernel_ask(w->options->kernel, batch->addresses, batch->count, &batch->map, err))
 		return false;
 	if (batch->map || w->kallsyms.name || path[0] == '\0')
 		return true;

@@ -74,7 +74,21 @@ struct frame_cache_opener {
 /* Of which files the source is kept. */
 enum symbolize_sources { SYMBOLIZE_SOURCES_NONE, SYMBOLIZE_SOURCES_OF_PROJECT, SYMBOLIZE_SOURCES_ALL };
 
+/* Who has the running kernel print names, which takes a program in it (sampler); `names` is what begin() has made. */
+struct symbolize_kernel {
+	/* False where the kernel runs no such program: its symbols are read instead. */
+	bool (*begin)(void **names);
+	/*
+	 * `name+0x1d/0x40 [module]` of the function that holds the address, as printk's %pS prints it (linux,
+	 * Documentation/core-api/printk-formats.rst), or the bare address. Borrowed until the next call; symbolize
+	 * writes to it. NULL when the kernel refuses.
+	 */
+	char *(*print)(void *names, uint64_t address);
+	void (*end)(void *names);
+};
+
 struct symbolize_options {
+	const struct symbolize_kernel *kernel; /* NULL: symbols of the kernel are read */
 	const char *const *project_roots;
 	size_t project_root_count;
 	const struct symbolize_rules *origin_rules; /* NULL: none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/kernel.h"
 
+#include "ebpf/ebpf.h"
 #include "symbolize/kallsyms.h"
 #include "tests/unit/support/unit_test.h"
 
@@ -8,6 +9,28 @@
 #include <string.h>
 
 /* The kernel that runs must say of its functions what it prints in /proc/kallsyms. */
+
+static bool begin(void **names)
+{
+	struct ebpf_kernel_names *made = NULL;
+	struct error refusal;
+	bool ok = ebpf_kernel_names_create(&made, &refusal);
+
+	*names = made;
+	return ok;
+}
+
+static char *print(void *names, uint64_t address)
+{
+	return ebpf_kernel_names_print(names, address);
+}
+
+static void end(void *names)
+{
+	ebpf_kernel_names_destroy(names);
+}
+
+static const struct symbolize_kernel kernel = { begin, print, end };
 
 enum { EVERY = 101, MOST = 4096 };
 
@@ -20,8 +43,8 @@ static size_t read_some_functions(uint64_t *addresses)
 	size_t count = 0;
 
 	for (size_t i = 0; file && count < MOST && fgets(line, sizeof(line), file); i++)
-		if (i % EVERY == 0 && sscanf(line, "%llx %c", &address, &type) == 2 && strchr("tTwW", type) && address &&
-		    !strstr(line, "\t[bpf]"))
+		if (i % EVERY == 0 && sscanf(line, "%llx %c", &address, &type) == 2 && strchr("tTwW", type) &&
+			address && !strstr(line, "\t[bpf]"))
 			addresses[count++] = address + 1;
 	if (file)
 		fclose(file);
@@ -37,7 +60,7 @@ static void says_what_kallsyms_says(void **state)
 	struct file_opened file;
 	struct error err;
 
-	assert_true(kernel_ask(addresses, count, &asked, &err));
+	assert_true(kernel_ask(&kernel, addresses, count, &asked, &err));
 	assert_true(count > 100);
 	file = (struct file_opened){ strdup("/proc/kallsyms"), open("/proc/kallsyms", O_RDONLY | O_CLOEXEC) };
 	assert_true(file.name && file.fd >= 0);
@@ -62,11 +85,11 @@ static void knows_nothing_of_what_is_no_function(void **state)
 	struct symbol_map_symbol hit;
 	struct error err;
 
-	assert_true(kernel_ask(addresses, 4, &asked, &err));
+	assert_true(kernel_ask(&kernel, addresses, 4, &asked, &err));
 	for (size_t i = 0; i < 4; i++)
 		assert_false(symbol_map_find(asked, addresses[i], &hit));
 	symbol_map_destroy(asked);
-	assert_true(kernel_ask(NULL, 0, &asked, &err));
+	assert_true(kernel_ask(&kernel, NULL, 0, &asked, &err));
 	symbol_map_destroy(asked);
 }
 
@@ -79,7 +102,7 @@ int main(void)
 	struct symbol_map *asked;
 	struct error err;
 
-	if (!kernel_ask(NULL, 0, &asked, &err) || !asked) {
+	if (!kernel_ask(&kernel, NULL, 0, &asked, &err) || !asked) {
 		fprintf(stderr, "the kernel may not be asked here (CAP_BPF and CAP_PERFMON)\n");
 		return 77;
 	}
