@@ -8,6 +8,7 @@
 #include "cli/labels.h"
 #include "cli/load.h"
 #include "cli/worker.h"
+#include "history/history.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -243,7 +244,8 @@ static int push_all(
 	for (size_t i = 0; i < pushing.label_count; i++)
 		pushing.labels[i] = (struct store_filter){ (char *)request->labels.items[i].key,
 			(char *)request->labels.items[i].value };
-	if (!store_parcel_init(&pushing.parcel, &err) || (pushing.prepared = file_in_memory("kelvin", &err)) < 0) {
+	if (!store_parcel_init(&pushing.parcel, history_summarize, &err) ||
+		(pushing.prepared = file_in_memory("kelvin", &err)) < 0) {
 		cli_print_error(&err);
 		failed = count;
 		count = 0;

@@ -263,7 +263,7 @@ static bool files_summarize(
 	if (file->state != HISTORY_FILE_READ)
 		return true;
 	return symbolize_idle_lives(&profile, 1, reading->naming, err) && summary_set_create(&set, err) &&
-	       summary_add(set, profile, &options, err) && summary_write(set, 0, out, err);
+	       history_summarize(set, profile, &options, err) && summary_write(set, 0, out, err);
 }
 
 /* ---- Reading all ---- */

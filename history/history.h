@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "history/summary.h"
+#include "diff/diff.h"
+#include "profile/profile.h"
 
 /*
  * The history of a program: series of profiles over time, and where in them functions began to cost more or less, with
@@ -17,6 +18,11 @@
  *   test of the total.
  * - What is proven is proven at a false discovery rate over all functions and points of a series.
  */
+
+/* Adds the summary of a profile to a set. ERROR_USAGE: it has no such metric; ERROR_EMPTY: no time in it. */
+COMMON_MUST_CHECK
+bool history_summarize(struct summary_set *set, const struct profile *profile, const struct summary_options *options,
+	struct error *err);
 
 #define HISTORY_WHOLE UINT32_MAX
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/profile.h"
+#include "profile/model.h"
 
 /*
  * Copies the tables of one profile into another, where equal entries become one. Merging takes over all of them;

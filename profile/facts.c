@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/facts.h"
 
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads Brendan Gregg's folded stacks (FlameGraph, stackcollapse-*.pl): `root;...;leaf count`, one stack a line. */
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <ctype.h>
 #include <stdlib.h>

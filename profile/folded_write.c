@@ -6,7 +6,7 @@
  * from the root of a tree, whose nodes are the texts of frames. A walk of that tree gives the lines in the order of
  * their bytes.
  */
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <stdlib.h>
 #include <string.h>

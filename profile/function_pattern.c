@@ -4,7 +4,7 @@
 
 #include "profile/expression.h"
 #include "profile/function_name.h"
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/identity.h"
 
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <ctype.h>
 #include <inttypes.h>

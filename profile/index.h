@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/profile.h"
+#include "profile/model.h"
 
 /* Keys of the maps that deduplicate. The structs have no padding, since they are compared byte by byte. */
 struct profile_mapping_key {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <ctype.h>
 #include <string.h>

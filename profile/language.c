@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/native_name.h"
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <string.h>
 

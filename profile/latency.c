@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Latencies of requests: their buckets, and quantiles of what is in these. */
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <math.h>
 #include <string.h>

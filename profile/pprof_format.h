@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/profile.h"
+#include "profile/model.h"
 
 /* Definitions shared by the reader and the writer of pprof. */
 

@@ -2,7 +2,7 @@
 /* Labels of samples, as one string for each set of them. */
 #include "profile/sample_labels.h"
 
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Finds the values of samples by which they are grouped and chosen. */
 #include "profile/selection_where.h"
 
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

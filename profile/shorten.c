@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shortens the name of a function to a width. The viewer does the same (viewer/common/format.js, drawing/labels.js). */
 #include "profile/name_scan.h"
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/tree.h"
 
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <stdlib.h>
 #include <string.h>

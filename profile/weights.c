@@ -2,7 +2,7 @@
 #include "profile/weights.h"
 
 #include "profile/index.h"
-#include "profile/profile.h"
+#include "profile/model.h"
 
 #include <math.h>
 

@@ -12,9 +12,9 @@ bool courier_file(int *fd, struct error *err)
 	return *fd >= 0;
 }
 
-bool store_parcel_init(struct store_parcel *parcel, struct error *err)
+bool store_parcel_init(struct store_parcel *parcel, store_summarize *summarize, struct error *err)
 {
-	*parcel = (struct store_parcel){ 0 };
+	*parcel = (struct store_parcel){ .summarize = summarize };
 	buffer_init(&parcel->notices, MOST_NOTICE_BYTES);
 	for (size_t i = 0; i < STORE_PARCEL_PARTS; i++)
 		parcel->parts[i] = -1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "history/history.h"
 #include "profile/profile.h"
 
 /*
@@ -88,15 +87,21 @@ static inline void store_cleanup(struct store **store)
  * fill them and its parent, which has them as well, can send them.
  */
 enum { STORE_PARCEL_PARTS = 8 };
+
+/* Adds the summary of a profile to a set, for stores that keep summaries: history_summarize() of diff/. */
+typedef bool store_summarize(struct summary_set *set, const struct profile *profile,
+	const struct summary_options *options, struct error *err);
+
 struct store_parcel {
 	uint64_t id[2]; /* of the profile: what was sent with this id counts once, however often it is sent */
 	int parts[STORE_PARCEL_PARTS]; /* owned descriptors; what each is, the kind of store knows. Empty: none */
 	struct buffer notices;         /* what the store will not have of the profile, a line each */
+	store_summarize *summarize;
 };
 
 /* Makes empty parts. To be deinitialized also after an error. */
 COMMON_MUST_CHECK
-bool store_parcel_init(struct store_parcel *parcel, struct error *err);
+bool store_parcel_init(struct store_parcel *parcel, store_summarize *summarize, struct error *err);
 void store_parcel_deinit(struct store_parcel *parcel);
 
 /* Has the parcel begin anew, for another profile. */

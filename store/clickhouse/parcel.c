@@ -163,7 +163,7 @@ static bool parcel_part(int fd, const struct buffer *rows, struct error *err)
 static bool parcel_parts(const struct profile *profile, struct buffer *rows, struct clickhouse_sums *sums,
 	struct store_parcel *parcel, struct error *err)
 {
-	if (!clickhouse_append_sums(profile, parcel->id, sums, err) ||
+	if (!clickhouse_append_sums(profile, parcel, sums, err) ||
 		!clickhouse_append_stacks(
 			profile, &rows[CLICKHOUSE_SAMPLES], &rows[CLICKHOUSE_STACKS], &rows[CLICKHOUSE_FRAMES], err) ||
 		!parcel_file(&rows[CLICKHOUSE_FILES], profile, err))

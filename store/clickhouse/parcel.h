@@ -24,8 +24,8 @@ struct clickhouse_sums {
 	uint64_t kind;
 };
 COMMON_MUST_CHECK
-bool clickhouse_append_sums(
-	const struct profile *profile, const uint64_t id[2], struct clickhouse_sums *sums, struct error *err);
+bool clickhouse_append_sums(const struct profile *profile, const struct store_parcel *parcel,
+	struct clickhouse_sums *sums, struct error *err);
 
 COMMON_MUST_CHECK
 bool clickhouse_append_stacks(const struct profile *profile, struct buffer *samples, struct buffer *stacks,

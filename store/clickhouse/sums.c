@@ -153,8 +153,8 @@ static size_t sums_value_types(const struct profile *profile, uint32_t types[PRO
 	return count;
 }
 
-bool clickhouse_append_sums(
-	const struct profile *profile, const uint64_t id[2], struct clickhouse_sums *sums, struct error *err)
+bool clickhouse_append_sums(const struct profile *profile, const struct store_parcel *parcel,
+	struct clickhouse_sums *sums, struct error *err)
 {
 	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
 	uint32_t types[PROFILE_MAX_VALUE_TYPES];
@@ -165,11 +165,11 @@ bool clickhouse_append_sums(
 	buffer_init(&metrics, 1 << 20);
 	for (size_t i = 0; ok && i < count; i++) {
 		char name[256];
-		struct summary_options options = { .metric = name, .name = "", .id = { id[0], id[1] } };
+		struct summary_options options = { .metric = name, .name = "", .id = { parcel->id[0], parcel->id[1] } };
 		struct error metric_err = { 0 };
 
 		sums_metric_name(profile, types[i], name, sizeof(name));
-		if (!summary_add(set, profile, &options, &metric_err)) {
+		if (!parcel->summarize(set, profile, &options, &metric_err)) {
 			if (i > 0 && metric_err.code == ERROR_EMPTY)
 				continue;
 			*err = metric_err;

@@ -15,7 +15,7 @@ enum clickhouse_table {
 	CLICKHOUSE_NAMES,     /* what functions are called, by hash of their key */
 	CLICKHOUSE_FRAMES,    /* the functions and lines of one place in the code, by hash */
 	CLICKHOUSE_STACKS,    /* frames, the leaf first, by hash */
-	CLICKHOUSE_FUNCTIONS, /* the rows of summaries (history/summary.h), by metric */
+	CLICKHOUSE_FUNCTIONS, /* the rows of summaries (profile/summary/summary.h), by metric */
 	CLICKHOUSE_SAMPLES,   /* the values of each stack */
 	CLICKHOUSE_FILES,     /* the profile as pprof, with all that it has */
 	CLICKHOUSE_PROFILES,  /* what was recorded, when and where, and its totals: one row a profile */

@@ -90,7 +90,7 @@ static struct kept_recording *recording_of(const char *path)
 	made->profile = NULL;
 	profile = read_profile(path);
 	buffer_init(&made->summary, max_file_bytes);
-	must(summary_set_create(&set, &err) && summary_add(set, profile, &options, &err) &&
+	must(summary_set_create(&set, &err) && history_summarize(set, profile, &options, &err) &&
 			summary_write(set, 0, &made->summary, &err),
 		&err);
 	summary_set_destroy(set);

@@ -11,6 +11,7 @@
  *kelvin. The id of a profile is the MD5 of its file and of the labels.
  */
 #include "foreign/foreign.h"
+#include "history/history.h"
 #include "store/store.h"
 
 #include <inttypes.h>
@@ -59,7 +60,7 @@ static bool push_file(struct store *store, enum store_kind kind, const char *lab
 	buffer_append_string(&file, labels_text);
 	buffer_append_string(&file, instance ? instance : "");
 	md5(file.data, file.size, digest);
-	ok = store_parcel_init(&parcel, err);
+	ok = store_parcel_init(&parcel, history_summarize, err);
 	memcpy(parcel.id, digest, sizeof(parcel.id));
 	ok = ok && store_prepare(kind, profile, labels, count, &parcel, err) &&
 	     store_send(store, &parcel, 10, &sent, &notices, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/summary.h"
+#include "history/history.h"
 #include "tests/unit/diff/synthetic_fixture.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/profile.h"
@@ -34,7 +34,7 @@ static struct summary_set *filled_set(void)
 		char name[] = { (char)('a' + i), '\0' };
 		const struct summary_options options = { .name = name, .id = { 7, (uint64_t)i } };
 
-		must(summary_add(set, profile, &options, &err), &err);
+		must(history_summarize(set, profile, &options, &err), &err);
 		profile_destroy(profile);
 	}
 	return set;

@@ -39,7 +39,8 @@ static void explained_init(struct explained_history *e, const struct profile *pr
 	struct error err;
 
 	*e = (struct explained_history){ 0 };
-	must(summary_set_create(&e->set, &err) && summary_add(e->set, profile, &(struct summary_options){ 0 }, &err),
+	must(summary_set_create(&e->set, &err) &&
+			history_summarize(e->set, profile, &(struct summary_options){ 0 }, &err),
 		&err);
 	for (size_t i = 0; i < CHANGES; i++)
 		e->changes[i] = (struct history_change){

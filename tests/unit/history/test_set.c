@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/summary.h"
+#include "profile/summary/summary.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/profile.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/summary.h"
+#include "history/history.h"
 #include "tests/unit/diff/synthetic_fixture.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/profile.h"
@@ -18,7 +18,7 @@ static struct summary_set *set_of(struct profile *profile)
 	struct summary_set *set;
 	struct error err;
 
-	must(summary_set_create(&set, &err) && summary_add(set, profile, &options, &err), &err);
+	must(summary_set_create(&set, &err) && history_summarize(set, profile, &options, &err), &err);
 	profile_destroy(profile);
 	return set;
 }
@@ -141,7 +141,7 @@ static void profiles_of_a_set_share_their_functions(void **state)
 	CLEANUP(profile_cleanup) struct profile *other = synthetic_profile("main;parse 3\nmain;more 5\n");
 	struct error err;
 
-	must(summary_add(set, other, &options, &err), &err);
+	must(history_summarize(set, other, &options, &err), &err);
 	assert_int_equal(set->count, 2);
 	assert_int_equal(set->function_count, 4);
 	assert_true(row_of(set, "parse")->self == 3 * ms);
@@ -155,7 +155,7 @@ static void a_metric_that_is_not_there_adds_nothing(void **state)
 	struct error err;
 
 	must(summary_set_create(&set, &err), &err);
-	assert_false(summary_add(set, profile, &wall, &err));
+	assert_false(history_summarize(set, profile, &wall, &err));
 	assert_int_equal(err.code, ERROR_USAGE);
 	assert_int_equal(set->count, 0);
 }
@@ -171,7 +171,7 @@ static void every_failed_allocation_is_an_error(void **state)
 
 		assert_true(n < MOST_ALLOCATIONS);
 		failing_malloc_after(n);
-		succeeded = summary_set_create(&set, &err) && summary_add(set, profile, &options, &err);
+		succeeded = summary_set_create(&set, &err) && history_summarize(set, profile, &options, &err);
 		failing_malloc_after(SIZE_MAX);
 		if (!succeeded && err.code != ERROR_MEMORY)
 			fail_msg("allocation %zu: %s", n, err.message);

@@ -68,7 +68,7 @@ static void a_parcel_without_memory_is_an_error(void **state)
 	for (size_t count = 0; !ok && count < 10000; count++) {
 		CLEANUP(store_parcel_deinit) struct store_parcel parcel = { 0 };
 
-		assert_true(store_parcel_init(&parcel, &err));
+		assert_true(store_parcel_init(&parcel, NULL, &err));
 		failing_malloc_after(count);
 		ok = store_prepare(STORE_PYROSCOPE, profile, labels, 1, &parcel, &err);
 		failing_malloc_after(SIZE_MAX);
@@ -86,7 +86,7 @@ static void a_profile_without_a_service_is_refused(void **state)
 	for (size_t i = 0; i < profile->label_count; i++)
 		if (strcmp(profile_string(profile, profile->labels[i].key), PROFILE_LABEL_SERVICE) == 0)
 			profile->label_count = i;
-	assert_true(store_parcel_init(&parcel, &err));
+	assert_true(store_parcel_init(&parcel, NULL, &err));
 	assert_false(store_prepare(STORE_PYROSCOPE, profile, NULL, 0, &parcel, &err));
 	assert_int_equal(err.code, ERROR_USAGE);
 	assert_non_null(strstr(err.message, "--label service=NAME"));

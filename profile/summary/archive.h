@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "history/summary.h"
+#include "profile/summary/summary.h"
 
 /*
  * The bytes of an archive, little-endian; numbers without a size are LEB128.

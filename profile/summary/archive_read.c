@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/archive.h"
+#include "profile/summary/archive.h"
 
 #include <stdlib.h>
 #include <string.h>

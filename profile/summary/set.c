@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/summary.h"
+#include "profile/summary/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

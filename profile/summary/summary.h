@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "profile/model.h"
 
 /*
  * Summaries of profiles: of each the sums of its functions with their noise, what was recorded, when and where. A
@@ -13,7 +13,7 @@
 
 /* A function of any profile of the set, identified by its key (profile/identity.h), as the latest profile has it. */
 struct summary_function {
-	uint32_t key, name, shown, shown_in, module, file; /* strings, as in struct diff_function */
+	uint32_t key, name, shown, shown_in, module, file; /* strings, as struct diff_function has them */
 	enum profile_origin origin;
 	enum profile_language language;
 	/* Its time is shown and is never part of a total: that in interrupts and of a run-time compiler. */
@@ -86,17 +86,13 @@ static inline const char *summary_string(const struct summary_set *set, uint32_t
 	return string_table_get(set->strings, id);
 }
 
+/* How a profile is summed up (history_summarize()). */
 struct summary_options {
-	const char *metric; /* as diff_options.metric; NULL: the profile's default */
+	const char *metric; /* NULL: the profile's default */
 	const char *name;   /* of the profile */
 	uint64_t id[2];
 	int64_t file_time_unix_ns; /* where the profile has no time; 0: none */
 };
-
-/* Adds the summary of a profile. ERROR_USAGE: it has no such metric; ERROR_EMPTY: no time in it. */
-COMMON_MUST_CHECK
-bool summary_add(struct summary_set *set, const struct profile *profile, const struct summary_options *options,
-	struct error *err);
 
 /* Adds an empty summary for whoever has the rows from elsewhere; borrowed until the next one is added. */
 COMMON_MUST_CHECK

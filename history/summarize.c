@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/summary.h"
+#include "history/history.h"
 
 #include "diff/function_units.h"
 
@@ -281,7 +281,7 @@ static bool summing_fill(struct summing *s, const struct summary_options *option
 	       summing_rows(s, err) && summary_finish(s->set, err);
 }
 
-bool summary_add(struct summary_set *set, const struct profile *profile, const struct summary_options *options,
+bool history_summarize(struct summary_set *set, const struct profile *profile, const struct summary_options *options,
 	struct error *err)
 {
 	CLEANUP(diff_function_units_cleanup) struct diff_function_units *units = NULL;
