@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/bench_run.h"
-#include "diff/suite.h"
-#include "harness/harness.h"
+#include "diff/diff.h"
+#include "sampler/sampler.h"
 
 /*
  * `bench --benchmarks` stops as soon as every benchmark is decided: proven to differ, or equal within the precision. It

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/source_benchmarks.h"
-#include "foreign/foreign.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -7,7 +7,7 @@
 #include "cli/load.h"
 #include "cli/naming.h"
 #include "cli/output.h"
-#include "history/history.h"
+#include "diff/diff.h"
 
 #include <limits.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "cli/labels.h"
 #include "cli/load.h"
 #include "cli/worker.h"
-#include "history/history.h"
-#include "store/store.h"
+#include "diff/diff.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <string.h>

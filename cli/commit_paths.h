@@ -2,7 +2,6 @@
 #pragma once
 
 #include "diff/diff.h"
-#include "repository/repository.h"
 
 /* The files of a repository that functions of two profiles are in, under all names that they have in a range of
  * commits. */

@@ -4,7 +4,7 @@
 #include "cli/options.h"
 #include "cli/texts.h"
 #include "cli/worker.h"
-#include "commits/commits.h"
+#include "diff/diff.h"
 
 /*
  * `--commits A..B`: the process with rights runs git, and the one that reads the profiles asks it for what git wrote.

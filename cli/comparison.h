@@ -5,7 +5,7 @@
 #include "cli/naming.h"
 #include "cli/output.h"
 #include "cli/question.h"
-#include "diff/suite.h"
+#include "diff/diff.h"
 
 /* What `diff` and `bench` share: the options of a comparison, its outputs and the exit code. */
 

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "cli/source_file.h"
-#include "foreign/foreign.h"
+#include "profile/profile.h"
 
 #include <dirent.h>
 #include <errno.h>

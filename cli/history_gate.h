@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "history/history.h"
+#include "diff/diff.h"
 
 /* The limits of --fail-on, held against a history: what is proven to have begun at the newest profile of a series. */
 

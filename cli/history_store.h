@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/worker.h"
-#include "history/history.h"
-#include "store/store.h"
+#include "diff/diff.h"
+#include "profile/profile.h"
 
 /*
  * The profiles of a history in a store that has sums of them: summaries are fetched before the process without rights

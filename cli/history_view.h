@@ -3,7 +3,7 @@
 
 #include "cli/history_files.h"
 #include "cli/output.h"
-#include "render/history.h"
+#include "render/render.h"
 
 /* What outputs show of a history: for each point with changes, the diff of the profiles on both sides of it. */
 struct history_view {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/interrupt.h"
 
-#include "elf/elf.h"
+#include "binary/binary.h"
 
 #include <signal.h>
 #include <stddef.h>

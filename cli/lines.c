@@ -2,7 +2,7 @@
 /* Makes listings of functions for the outputs that show them. */
 #include "cli/lines.h"
 
-#include "machine/machine.h"
+#include "binary/binary.h"
 
 /* Functions that a page can show line by line beside those that --list names, and candidates for a comment. */
 enum { PAGE_PROVEN = 60, PAGE_LARGEST = 60, COMMENT_PROVEN = 24 };

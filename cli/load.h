@@ -3,7 +3,6 @@
 
 #include "cli/source.h"
 #include "profile/profile.h"
-#include "store/store.h"
 #include "symbolize/symbolize.h"
 
 struct load_options {

@@ -2,7 +2,7 @@
 /* Opens and lists the files below the directories that a server was started with. */
 #include "cli/mcp.h"
 
-#include "foreign/foreign.h"
+#include "profile/profile.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/naming.h"
 
-#include "ebpf/ebpf.h"
+#include "sampler/sampler.h"
 
 static const size_t max_rules_bytes = (size_t)1 << 20;
 

@@ -2,7 +2,7 @@
 #include "cli/output.h"
 
 #include "cli/cli.h"
-#include "foreign/foreign.h"
+#include "profile/profile.h"
 #include "symbolize/symbolize.h"
 
 #include <string.h>

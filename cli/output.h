@@ -4,8 +4,7 @@
 #include "cli/lines.h"
 #include "cli/options.h"
 #include "cli/worker.h"
-#include "render/history.h"
-#include "render/suite.h"
+#include "render/render.h"
 
 /* The outputs of `diff` and `report`: several at once. "-" is standard output, which only one of them can use. */
 enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_SVG, OUTPUT_FOLDED, OUTPUT_OTLP };

@@ -118,7 +118,7 @@ static bool find_program(const char *name, char path[PATH_MAX])
 
 bool simulator_find(struct simulator *simulator, struct error *err)
 {
-	return installation_find("simulate/tool", "", tool, simulator->library) ||
+	return installation_find("sampler/simulate/tool", "", tool, simulator->library) ||
 	       error_set(err, ERROR_NOT_FOUND,
 		       "the tool %s is not there: build kelvin on a machine that has valgrind installed, or install it again",
 		       tool);

@@ -3,7 +3,7 @@
 
 #include "cli/child.h"
 #include "cli/streams.h"
-#include "harness/harness.h"
+#include "sampler/sampler.h"
 
 struct source_benchmarks {
 	struct source source;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/source_file.h"
 
-#include "foreign/foreign.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -249,7 +249,7 @@ static bool file_read_recording(struct source *source, struct source_result *res
 		recorded.cache_directory = cache;
 	if (kind_of(file) == FOREIGN_PART)
 		return sampler_read_part(&recorded, &result->recording, &result->notices, err);
-	return foreign_read_perf_data(&recorded, &result->recording, &result->notices, err);
+	return sampler_read_perf_data(&recorded, &result->recording, &result->notices, err);
 }
 
 /* ---- The source ---- */

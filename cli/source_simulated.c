@@ -6,7 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/streams.h"
-#include "harness/harness.h"
+#include "sampler/sampler.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/output.h"
-#include "render/suite.h"
+#include "render/render.h"
 
 /*
  * What outputs show of a suite of benchmarks: all of them, of which those that differ are explained, or a single one as

@@ -3,8 +3,7 @@
 
 #include "cli/options.h"
 #include "cli/worker.h"
-#include "listing/listing.h"
-#include "repository/repository.h"
+#include "diff/diff.h"
 #include "symbolize/symbolize.h"
 
 /*

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/common.h"
-#include "store/store.h"
+#include "profile/profile.h"
 
 #include <signal.h>
 #include <sys/types.h>

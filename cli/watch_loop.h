@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/labels.h"
-#include "watch/watch.h"
+#include "sampler/sampler.h"
 
 /* What the user wants of `kelvin watch`. */
 struct watch_options {

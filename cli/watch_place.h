@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "watch/watch.h"
+#include "sampler/sampler.h"
 
 /*
  * The directory of a watch: the user's own, which nobody else can lead elsewhere (common/own_directory.h), opened once

@@ -3,7 +3,7 @@
 
 #include "cli/watch_child.h"
 #include "cli/watch_place.h"
-#include "store/store.h"
+#include "profile/profile.h"
 
 /*
  * Sends the profiles of a watch to a store, one by one, by `kelvin push` in a child beside the one that records. What

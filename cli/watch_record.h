@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/labels.h"
-#include "watch/watch.h"
+#include "sampler/sampler.h"
 
 /*
  * A recording, in a child of the watch: which build the main process runs, `kelvin record` with labels that tell it,

@@ -1,5 +1,5 @@
-# One folder of the house, one static library: kelvin_module(diff SOURCES a.c b.c MODULES profile common PACKAGES gsl LIBRARIES m)
-#   MODULES   the folders it may include, those of ARCHITECTURE.md's table (house.layers)
+# A wing or one of its rooms, one static library: kelvin_module(diff SOURCES a.c b.c MODULES profile common PACKAGES gsl LIBRARIES m)
+#   MODULES   the libraries of the folders that it may include (house.layers)
 #   PACKAGES  pkg-config modules
 #   LIBRARIES libraries without a pkg-config file
 # The library is the target kelvin_diff. Headers are included from the root: #include "diff/diff.h".

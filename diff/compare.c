@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs the steps of a comparison in order: what diff_create() and diff_create_single() do. */
-#include "diff/diff.h"
+#include "diff/model.h"
 
 #include "diff/bottlenecks.h"
 #include "diff/build.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/model.h"
 
 /*
  * Which files are one although their paths differ: those of two builds in two directories, or one that was renamed. The

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/model.h"
 
 /*
  * What each function of one profile has of a metric in each unit of replication, as comparisons have it: with their
  * rules for interpreters, interrupts and waits, and by the same sums. For whoever compares a profile with many others
- * later, and keeps no more of it than these (history/summary.h).
+ * later, and keeps no more of it than these (diff/history/summary.h).
  */
 struct diff_function_units {
 	/*

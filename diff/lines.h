@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/model.h"
 
 /*
  * The source lines of functions with their times, by the diff's attribution: what counts for a function counts for one
  * of its lines. A location in inlined code is at a line of each function that it is in. A function that
  * was renamed has its lines of both sides under its later name. Lines are part of no identity:
- * the lines of two versions are paired by listing/, or by diff_changed_line().
+ * the lines of two versions are paired by diff/listing/, or by diff_changed_line().
  */
 
 /* A line of a function on one side. Values are scaled, in the metric's unit. */

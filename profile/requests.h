@@ -59,7 +59,8 @@ struct profile_exchange_reading {
 /* How many exchanges took a time, from the first byte of the request to the first byte of the answer. */
 struct profile_latency {
 	uint32_t exchanges; /* index in profile_requests.exchanges */
-	uint16_t bucket;    /* of the latency, as the program in the kernel numbers them (ebpf/requests_shared.h) */
+	uint16_t
+		bucket; /* of the latency, as the program in the kernel numbers them (sampler/ebpf/requests_shared.h) */
 	uint64_t count;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "commits/commits.h"
+#include "diff/diff.h"
 
 /*
  * Hands over what is said of commits, line by line: the sentence, a line for each of the first suspects, and how many

@@ -2,7 +2,7 @@
 /* Lists groups of samples with their verdicts, as text, Markdown and JSON. */
 #include "render/groups.h"
 
-#include "diff/groups.h"
+#include "diff/diff.h"
 #include "render/format.h"
 #include "render/json_text.h"
 #include "render/markdown_writer.h"

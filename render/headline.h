@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/render.h"
+#include "render/report.h"
 
 /*
  * What stands between the verdict of two profiles and the details, in text and Markdown alike, behind the requests

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "history/history.h"
-#include "render/render.h"
+#include "diff/diff.h"
+#include "render/report.h"
 
 /*
  * Output of a history: what changed since when, what came and went, and for each point the diff of the profiles before

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/render.h"
+#include "render/report.h"
 #include "render/viewer_assets.h"
 
 /* What pages of one report (html.c), of suites (html.c) and of histories (history_html.c) consist of. */

@@ -13,7 +13,7 @@
 #include "render/lines.h"
 #include "render/page_data.h"
 #include "render/question.h"
-#include "render/render.h"
+#include "render/report.h"
 #include "render/summary.h"
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "commits/commits.h"
+#include "diff/diff.h"
 
 #include <jansson.h>
 

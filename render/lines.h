@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/render.h"
+#include "render/report.h"
 
-/* What text, JSON and Markdown have of a listing: functions line by line (listing/listing.h). */
+/* What text, JSON and Markdown have of a listing: functions line by line (diff/listing/listing.h). */
 
 /* Whether somebody asked for functions by name. */
 bool lines_are_asked(const struct render_input *input);

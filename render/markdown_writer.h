@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/render.h"
+#include "render/report.h"
 
 /*
  * Comments on a pull request: of two profiles (markdown.c) and of suites of benchmarks (suite_markdown.c). Hosts accept

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "render/history.h"
-#include "render/render.h"
+#include "render/report.h"
 #include "render/suite.h"
 
 /*

@@ -3,7 +3,7 @@
 #include "render/changes.h"
 #include "render/page_data.h"
 
-#include "diff/lines.h"
+#include "diff/diff.h"
 
 #include <stddef.h>
 #include <stdlib.h>

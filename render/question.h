@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/neighbours.h"
-#include "render/render.h"
+#include "diff/diff.h"
+#include "render/report.h"
 
 /* How text, Markdown, JSON and the page say what is asked about. Nothing that is appended is cleaned. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/render.h"
+#include "render/report.h"
 
 /* The words of requests, which text, Markdown and the page share. The name of a work event is not cleaned. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/suite.h"
 
-#include "diff/lines.h"
+#include "diff/diff.h"
 #include "render/suite_words.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/suite.h"
-#include "render/render.h"
+#include "diff/diff.h"
+#include "render/report.h"
 
 /*
  * Output of a comparison benchmark by benchmark, or of one side's benchmarks: the table of benchmarks first, then for

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "render/format.h"
-#include "render/render.h"
+#include "render/report.h"
 
 /* Choices and words that text, Markdown, JSON and SVG share. Nothing is estimated here: figures come from the diff. */
 

@@ -3,7 +3,7 @@
 #include "render/escape.h"
 #include "render/format.h"
 #include "render/question.h"
-#include "render/render.h"
+#include "render/report.h"
 #include "render/summary.h"
 
 #include <math.h>

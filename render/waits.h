@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/render.h"
+#include "render/report.h"
 
 /*
  * What threads waited for, in which functions, and who ended the waits. It is of all waits of a recording, whatever the

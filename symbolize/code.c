@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keeps the code of sampled functions in the profile, as binaries have it. */
-#include "frame/frame.h"
+#include "binary/binary.h"
 #include "symbolize/source_places.h"
 
 #include <stdlib.h>

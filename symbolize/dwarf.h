@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
+#include "binary/binary.h"
 
 /*
  * Frames of addresses from DWARF: the chain of inlined functions, with their files and lines. The addresses are grouped

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
+#include "binary/binary.h"
 
 /*
  * Whose word a foreign file is: the account that wrote its bytes. What one account's files say must not pass for what

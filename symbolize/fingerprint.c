@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/fingerprint.h"
 
-#include "machine/machine.h"
+#include "binary/binary.h"
 
 #include <elf.h>
 #include <stdlib.h>

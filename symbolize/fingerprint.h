@@ -5,7 +5,7 @@
 
 /*
  * A hash over a function's code that is blind to where things lie: equal for the same function in another build or at
- * another address, different when an instruction changes. For the processors that machine/ knows.
+ * another address, different when an instruction changes. For the processors that binary/machine/ knows.
  *
  * Left out are: padding and no-operations; displacements of calls, of jumps out of the function
  * and relative to the instruction pointer; and, in images with fixed addresses, numbers that are addresses of the

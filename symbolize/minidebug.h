@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
+#include "binary/binary.h"
 
 /*
  * MiniDebugInfo: a small ELF file with the symbols that stripping removed, packed with xz into .gnu_debugdata (GDB

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/naming_child.h"
 
-#include "machine/machine.h"
+#include "binary/binary.h"
 #include "symbolize/addresses.h"
 #include "symbolize/cache.h"
 #include "symbolize/data_names.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/remote.h"
 
-#include "machine/machine.h"
+#include "binary/binary.h"
 #include "symbolize/broker.h"
 #include "symbolize/cache.h"
 #include "symbolize/debuginfod.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbols.h"
 
-#include "frame/frame.h"
-#include "machine/machine.h"
+#include "binary/binary.h"
 #include "symbolize/addresses.h"
 #include "symbolize/minidebug.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
+#include "binary/binary.h"
 
 /* Names from an image without DWARF: symbol tables, PLT entries, and the bounds of functions without a name. */
 struct symbols;

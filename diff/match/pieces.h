@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/model.h"
 
 /*
  * The machine code of functions on one side, by fingerprints. A function has several pieces if it was split, as into

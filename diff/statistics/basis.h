@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/experiment.h"
 #include "diff/statistics/placement.h"
 #include "diff/statistics/speed.h"
-#include "probability/probability.h"
 
 /*
  * What the statistics found out about a comparison of the whole. It outlives the comparison, since a part of it, such

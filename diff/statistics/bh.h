@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/experiment.h"
-#include "probability/probability.h"
 
 /* Rows that are adjusted together. */
 enum row_group { GROUP_FUNCTIONS, GROUP_NODES };

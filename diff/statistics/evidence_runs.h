@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/experiment.h"
 #include "diff/statistics/speed.h"
-#include "probability/probability.h"
 
 /* How a row's test treats a difference in the machine's speed between the sides. */
 enum speed_use {

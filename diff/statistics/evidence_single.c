@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/evidence_single.h"
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/mix.h"
 #include "diff/statistics/modes.h"
 #include "diff/statistics/small.h"
-#include "probability/probability.h"
 
 #include <math.h>
 

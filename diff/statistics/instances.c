@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/instances.h"
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/run_figures.h"
-#include "probability/probability.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/load.h"
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/mix.h"
 #include "diff/statistics/row_shares.h"
 #include "diff/statistics/units.h"
-#include "probability/probability.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/open_load.h"
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/basis.h"
-#include "probability/probability.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "probability/probability.h"
+#include "diff/probability/probability.h"
 #include "profile/profile.h"
 
 /*

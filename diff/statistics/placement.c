@@ -3,9 +3,9 @@
 
 #include "diff/match/code.h"
 #include "diff/metric.h"
+#include "diff/probability/probability.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/layouts.h"
-#include "probability/probability.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "diff/build.h"
-#include "probability/probability.h"
+#include "diff/probability/probability.h"
 
 /* The median of values, and the median of the absolute distances to it. */
 struct run_spread {

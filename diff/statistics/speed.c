@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/speed.h"
-#include "probability/probability.h"
+#include "diff/probability/probability.h"
 
 #include <math.h>
 

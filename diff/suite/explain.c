@@ -2,9 +2,9 @@
 /* Compares the functions of one benchmark, or of all together, at the rate of tests that is left for them. */
 #include "diff/suite.h"
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/measured.h"
 #include "diff/suite/work.h"
-#include "probability/probability.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,12 +10,12 @@
  */
 #include "diff/suite/work.h"
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/bh.h"
 #include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/floor.h"
 #include "diff/statistics/placement.h"
 #include "diff/suite/effects.h"
-#include "probability/probability.h"
 
 #include <math.h>
 #include <stdlib.h>

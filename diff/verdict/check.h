@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/model.h"
 
 /*
  * What must hold of every comparison, whatever the profiles are: estimates lie within their intervals; what is proven

@@ -6,7 +6,7 @@
 /*
  * Summaries of profiles: of each the sums of its functions with their noise, what was recorded, when and where. A
  * history of a thousand profiles is read as summaries, which take some 40 bytes a function, and not as stacks. The
- * cache of `kelvin history` and the tables of a store (store/store.h) have the same rows.
+ * cache of `kelvin history` and the tables of a store (profile/store/store.h) have the same rows.
  *
  * Summaries of a set share strings and functions. Ids are handed out in order of arrival and never change.
  */

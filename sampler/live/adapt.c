@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/adapt.h"
 
-#include "recording/process/proc.h"
 #include "sampler/live/target.h"
+#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/sampler.h"
+#include "sampler/sampling.h"
 
-#include "ebpf/ebpf.h"
-#include "recording/process/proc.h"
+#include "sampler/ebpf/ebpf.h"
 #include "sampler/live/counter_sets.h"
 #include "sampler/live/event.h"
 #include "sampler/live/event_open.h"
 #include "sampler/live/requests.h"
 #include "sampler/live/task_layout.h"
 #include "sampler/live/waiting.h"
+#include "sampler/process/proc.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

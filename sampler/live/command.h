@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sampler/sampler.h"
+#include "sampler/sampling.h"
 
 #include <sys/resource.h>
 #include <sys/types.h>

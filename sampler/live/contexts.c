@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/contexts.h"
 
-#include "recording/process/otel_context.h"
+#include "sampler/process/otel_context.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "sampler/live/instrument.h"
 
 /*
- * Finds the contexts that processes of a recording publish (recording/process/otel_context.h), and makes labels of the
+ * Finds the contexts that processes of a recording publish (sampler/process/otel_context.h), and makes labels of the
  * profile of them. A process publishes its context some time after its start. So it is read when the process is met,
  * and whenever the process has been known for twice as long as at the reading before: of a process that lives on, a
  * context is found by the time that it is as old again.

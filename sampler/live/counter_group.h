@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/collect/counters.h"
+#include "sampler/collect/counters.h"
 
 /*
  * The events that are counted beside the sampling one. They form a group: the processor counts all of them at the same

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/event.h"
 
-#include "recording/process/proc.h"
 #include "sampler/live/event_choice.h"
 #include "sampler/live/event_open.h"
+#include "sampler/process/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>

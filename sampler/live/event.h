@@ -3,7 +3,7 @@
 
 #include "sampler/live/counter_group.h"
 #include "sampler/live/ring.h"
-#include "sampler/sampler.h"
+#include "sampler/sampling.h"
 
 #include <linux/perf_event.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/event_choice.h"
 
-#include "machine/machine.h"
-#include "recording/records/record.h"
+#include "binary/binary.h"
 #include "sampler/live/counter_sets.h"
 #include "sampler/live/event_open.h"
+#include "sampler/records/record.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/facts.h"
 
-#include "recording/process/proc.h"
 #include "sampler/live/event.h"
 #include "sampler/live/limits.h"
+#include "sampler/process/proc.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "profile/profile.h"
-#include "sampler/sampler.h"
+#include "sampler/sampling.h"
 
 /* Fills the facts of a recording: machine, event, what was recorded, and the user's labels. */
 COMMON_MUST_CHECK

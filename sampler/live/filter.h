@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "ebpf/ebpf.h"
-#include "recording/records/record.h"
+#include "sampler/ebpf/ebpf.h"
+#include "sampler/records/record.h"
 
 /*
  * The processes of a target whose events count everything that runs on a CPU: the named processes, and those they fork.

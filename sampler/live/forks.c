@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/forks.h"
 
-#include "recording/records/tracepoint.h"
+#include "sampler/records/tracepoint.h"
 
 enum { MAX_FORMAT_BYTES = 1 << 16 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 
 /*
  * Makes the kernel add each process that a process of the set starts to the set, before that process runs. The recorder

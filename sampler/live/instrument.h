@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/collect/collect.h"
-#include "recording/process/reader.h"
+#include "sampler/collect/collect.h"
 #include "sampler/live/order.h"
 #include "sampler/live/run_clock.h"
 #include "sampler/live/watch.h"
-#include "sampler/sampler.h"
+#include "sampler/process/reader.h"
+#include "sampler/sampling.h"
 
 #include <limits.h>
 

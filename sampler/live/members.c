@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/members.h"
 
-#include "recording/process/proc.h"
 #include "sampler/live/forks.h"
 #include "sampler/live/target.h"
+#include "sampler/process/proc.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "ebpf/ebpf.h"
-#include "sampler/sampler.h"
+#include "sampler/ebpf/ebpf.h"
+#include "sampler/sampling.h"
 
 /*
  * The processes of a target, for the programs in the kernel that meet every process: those that are named, or in the

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/state.h"
 
-#include "recording/process/proc.h"
 #include "sampler/live/adapt.h"
 #include "sampler/live/facts.h"
 #include "sampler/live/task_layout.h"
+#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/records/record.h"
 #include "sampler/live/ring.h"
+#include "sampler/records/record.h"
 
 /* What a ring holds. */
 enum order_content {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/proc_waits.h"
 
-#include "recording/collect/sleeper.h"
-#include "recording/process/proc.h"
+#include "sampler/collect/sleeper.h"
+#include "sampler/process/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

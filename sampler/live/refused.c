@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/refused.h"
 
-#include "recording/process/proc.h"
+#include "sampler/process/proc.h"
 
 #include <string.h>
 

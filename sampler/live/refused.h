@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/process/process.h"
-#include "recording/recording.h"
+#include "sampler/process/process.h"
+#include "sampler/recording.h"
 
 /*
  * Processes that events of threads no longer follow, because they execute a program that the kernel lets nobody watch
- * (recording/process/process.h): how much CPU time they use without samples, as /proc tells it to everybody.
+ * (sampler/process/process.h): how much CPU time they use without samples, as /proc tells it to everybody.
  */
 enum { REFUSED_MOST = 32 }; /* processes that are known at a time; of others only their number is */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/requests.h"
 
-#include "recording/process/proc.h"
 #include "sampler/live/listening.h"
 #include "sampler/live/members.h"
 #include "sampler/live/tally.h"
 #include "sampler/live/work.h"
+#include "sampler/process/proc.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/ring.h"
 
-#include "recording/records/record.h"
+#include "sampler/records/record.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/process/jit_growth.h"
 #include "sampler/live/adapt.h"
 #include "sampler/live/state.h"
+#include "sampler/process/jit_growth.h"
 
 #include <stdlib.h>
 

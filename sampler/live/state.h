@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/collect/collect.h"
+#include "sampler/collect/collect.h"
 #include "sampler/live/command.h"
 #include "sampler/live/event.h"
 #include "sampler/live/filter.h"

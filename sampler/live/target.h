@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/process/reader.h"
 #include "sampler/live/event.h"
 #include "sampler/live/filter.h"
-#include "sampler/sampler.h"
+#include "sampler/process/reader.h"
+#include "sampler/sampling.h"
 
 /*
  * Refuses targets that cannot be sampled. Missing processes are removed from `pids`, which are the target's, with a

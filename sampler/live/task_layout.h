@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 
 /*
  * Where the running kernel has what programs in it read of tasks, by its own description of its types

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/waiting.h"
 
-#include "recording/collect/sleeper.h"
-#include "recording/collect/wait_class.h"
+#include "sampler/collect/sleeper.h"
+#include "sampler/collect/wait_class.h"
 #include "sampler/live/event_open.h"
 #include "sampler/live/members.h"
 #include "sampler/live/pace.h"

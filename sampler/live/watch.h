@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/process/process.h"
 #include "sampler/live/event.h"
+#include "sampler/process/process.h"
 
 /* A process whose end is waited for. */
 struct watched_process {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/work_event.h"
 
-#include "recording/process/proc.h"
-#include "sampler/sampler.h"
+#include "sampler/process/proc.h"
+#include "sampler/sampling.h"
 
 #include <errno.h>
 #include <stdlib.h>

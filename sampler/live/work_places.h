@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
+#include "binary/binary.h"
 
 /* Where an event that a binary names lies in its file. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/part/part.h"
 
-#include "recording/process/recorded.h"
+#include "sampler/process/recorded.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/sampler.h"
+#include "sampler/sampling.h"
 
-#include "recording/collect/result.h"
-#include "recording/process/recorded.h"
-#include "recording/records/input.h"
+#include "sampler/collect/result.h"
 #include "sampler/part/part.h"
+#include "sampler/process/recorded.h"
+#include "sampler/records/input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/simulated/simulation.h"
 
-#include "recording/collect/result.h"
-#include "recording/process/jit_map.h"
-#include "recording/process/recorded.h"
+#include "sampler/collect/result.h"
+#include "sampler/process/jit_map.h"
+#include "sampler/process/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "common/common.h"
-#include "simulate/format.h"
+#include "sampler/simulated/format.h"
 
 /*
- * Reads the file of one simulated process (simulate/format.h) in pieces, record by record, and checks it: ids refer to
- * what came before, sizes fit. Its memory grows with the number of blocks, not with the file.
+ * Reads the file of one simulated process (sampler/simulated/format.h) in pieces, record by record, and checks it: ids
+ * refer to what came before, sizes fit. Its memory grows with the number of blocks, not with the file.
  */
 
 /* Entries and their pointers are valid during the call only. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sampler/sampler.h"
+#include "sampler/sampling.h"
 #include "sampler/simulated/file.h"
 
 /* What stays of the files of a simulation between its two steps, and the steps themselves. */

@@ -16,8 +16,8 @@
  * a function whose own time differs, by that diff
  *   E
  */
-#include "foreign/foreign.h"
-#include "history/history.h"
+#include "diff/history/history.h"
+#include "profile/foreign/foreign.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  *   bench_profile_file read FILE.pb.gz      reads it
  *   bench_profile_file rewrite FILE.pb.gz   reads it and writes it to memory
  */
-#include "foreign/foreign.h"
 #include "made.h"
+#include "profile/foreign/foreign.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
  *
  * prints when the first sample of a profile was taken, seconds since the epoch.
  */
-#include "foreign/foreign.h"
+#include "profile/foreign/foreign.h"
 #include "profile/profile.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * TCP, without the programs, with programs that are off, with all exchanges measured, and with one in 64. The three
  * latter take turns every 400 exchanges; of each the fastest twentieth is told, which other programs disturb least.
  */
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "frame/frame.h"
+#include "binary/frame/frame.h"
 
 #include "tests/fuzz/mutate_section.h"
 #include "tests/fuzz/target.h"

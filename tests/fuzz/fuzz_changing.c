@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "frame/frame.h"
+#include "binary/frame/frame.h"
 
 #include "tests/fuzz/name_code.h"
 #include "tests/fuzz/scratch.h"

@@ -3,8 +3,8 @@
  * What a server answers to the queries of ClickHouse, and of Coroot's tables there: the first byte chooses what is
  * fetched, then each answer stands behind its size as two bytes. What comes of it is read as its reader would.
  */
-#include "store/clickhouse/instances.h"
-#include "store/courier.h"
+#include "profile/store/clickhouse/instances.h"
+#include "profile/store/courier.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "repository/repository.h"
+#include "diff/repository/repository.h"
 
 #include <stdlib.h>
 

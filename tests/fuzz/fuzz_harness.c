@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "harness/iterations.h"
-#include "harness/session.h"
+#include "sampler/harness/iterations.h"
+#include "sampler/harness/session.h"
 
 #include <math.h>
 #include <stdlib.h>

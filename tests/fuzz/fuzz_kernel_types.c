@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ebpf/kernel_types.h"
+#include "sampler/ebpf/kernel_types.h"
 #include "sampler/live/forks.h"
 
 #include <stdlib.h>

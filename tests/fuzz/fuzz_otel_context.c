@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/process/otel_context.h"
+#include "sampler/process/otel_context.h"
 
 #include <stdlib.h>
 #include <string.h>

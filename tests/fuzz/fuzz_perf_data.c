@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "foreign/foreign.h"
+#include "sampler/sampler.h"
 
 #include "tests/fuzz/mutate_perf_data.h"
 #include "tests/fuzz/target.h"
@@ -16,7 +16,7 @@ static bool read_as(const struct recording_file *recorded)
 	bool ok;
 
 	buffer_init(&notices, 1 << 16);
-	ok = foreign_read_perf_data(recorded, &result, &notices, &err);
+	ok = sampler_read_perf_data(recorded, &result, &notices, &err);
 	if (ok) {
 		if (!profile_validate(result.profile, &err))
 			__builtin_trap();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/records/record.h"
+#include "sampler/records/record.h"
 
 #include <string.h>
 

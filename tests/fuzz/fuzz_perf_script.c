@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "foreign/foreign.h"
 #include "pieces.h"
+#include "profile/foreign/foreign.h"
 
 #include <stdlib.h>
 

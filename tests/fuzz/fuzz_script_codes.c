@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/common.h"
-#include "recording/interpret/php/php.h"
-#include "recording/interpret/ruby/ruby.h"
+#include "sampler/interpret/php/php.h"
+#include "sampler/interpret/ruby/ruby.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/history.h"
+#include "diff/history/history.h"
 
 #include "tests/fuzz/target.h"
 

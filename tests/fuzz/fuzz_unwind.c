@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/unwind/unwind.h"
+#include "sampler/unwind/unwind.h"
 
 #include "tests/unit/frame/elf_bytes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fuzz/mutate_perf_data.h"
 
-#include "recording/records/record.h"
+#include "sampler/records/record.h"
 #include "tests/fuzz/mutate_sample.h"
 
 #include <string.h>

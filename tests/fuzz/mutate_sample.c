@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fuzz/mutate_sample.h"
 
-#include "recording/records/record.h"
+#include "sampler/records/record.h"
 
 #include <string.h>
 

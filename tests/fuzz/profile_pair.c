@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile_pair.h"
-#include "foreign/foreign.h"
+#include "profile/foreign/foreign.h"
 
 #include "tests/fuzz/mutate_pprof.h"
 

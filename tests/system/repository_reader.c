@@ -3,7 +3,7 @@
  * Reads a repository as Kelvin does, and does nothing else: repository_reader DIRECTORY REVISION [PATH] prints the
  * commit, then the bytes of the file, or the paths of all files.
  */
-#include "repository/repository.h"
+#include "diff/repository/repository.h"
 
 #include <stdio.h>
 #include <unistd.h>

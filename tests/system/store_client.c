@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What store/store.h offers, for tests, without what commands make of it:
+ * What profile/store/store.h offers, for tests, without what commands make of it:
  *
  *	store_client push ADDRESS LABELS FILE...         "sent" or "was there" for each
  *	store_client fetch ADDRESS DIRECTORY             a file DIRECTORY/N.pb.gz each, and its name as a line
@@ -10,9 +10,9 @@
  * LABELS are "KEY=VALUE,KEY=VALUE" or "", FILE@NAME is a file with the label instance=NAME. Secrets are those of
  *kelvin. The id of a profile is the MD5 of its file and of the labels.
  */
-#include "foreign/foreign.h"
-#include "history/history.h"
-#include "store/store.h"
+#include "diff/history/history.h"
+#include "profile/foreign/foreign.h"
+#include "profile/store/store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

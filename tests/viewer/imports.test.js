@@ -11,8 +11,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const folder = join(root, 'render/viewer');
 const modules = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.js'));
 
-/** The rooms of the viewer in their order, as ARCHITECTURE.md lists them. */
-const [list] = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').match(/(?<=^\| in `render\/viewer\/`.*\n)(\|.*\n)+/m);
+/** The rooms of the viewer in their order, as render/README.md lists them. */
+const [list] = readFileSync(join(root, 'render/README.md'), 'utf8').match(/(?<=^\| in `render\/viewer\/`.*\n)(\|.*\n)+/m);
 const rooms = [...list.matchAll(/^\| `(\w+)\/`/gm)].map(([, room]) => room);
 
 const textOf = (name) => readFileSync(join(folder, name), 'utf8');
@@ -41,7 +41,7 @@ test('a room of the viewer knows none of those after it', () => {
   assert.ok(rooms.length > 1);
   for (const [name, imports] of graph) {
     const at = rooms.indexOf(dirname(name));
-    assert.ok(at >= 0, `${name} lies in no room of ARCHITECTURE.md`);
+    assert.ok(at >= 0, `${name} lies in no room of render/README.md`);
     for (const other of imports) assert.ok(rooms.indexOf(dirname(other)) <= at, `${name} knows ${other}`);
   }
 });

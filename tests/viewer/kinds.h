@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "listing/listing.h"
+#include "diff/listing/listing.h"
 
 /* What the tests open pages of; the tests know what is in them. */
 struct kind {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ebpf/requests_shared.h"
 #include "kinds.h"
+#include "sampler/ebpf/requests_shared.h"
 
 #include "maker.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Definitions of macros are found with their ends, and are uses of the functions that name them. */
-#include "commits/macros.h"
+#include "diff/commits/macros.h"
 
 #include "tests/unit/support/unit_test.h"
 

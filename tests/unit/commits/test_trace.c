@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines are followed through histories that are written here as git writes them. */
-#include "commits/trace.h"
+#include "diff/commits/trace.h"
 
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"

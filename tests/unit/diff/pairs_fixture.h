@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "foreign/foreign.h"
+#include "profile/foreign/foreign.h"
 #include "tests/unit/support/unit_test.h"
 
 /* A recorded profile of PAIRS_DIRECTORY; failure to read it fails the test. */

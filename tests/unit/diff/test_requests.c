@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ebpf/requests_shared.h"
+#include "sampler/ebpf/requests_shared.h"
 #include "synthetic_fixture.h"
 #include "tests/unit/support/unit_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/probability/probability.h"
 #include "diff/statistics/bh.h"
-#include "probability/probability.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * Events of all CPUs with the program that reads the frames of CPython, and the samples that they write: of CPU time,
  * or of waits.
  */
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "scripts_fixture.h"
 
-#include "recording/interpret/python/python.h"
+#include "sampler/interpret/python/python.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Scripts that CPythons of several versions run, and what their memory tells of code objects. */
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 
 #include <stdbool.h>
 #include <stdio.h>

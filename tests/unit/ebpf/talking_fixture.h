@@ -5,7 +5,7 @@
  * What the tests of counted requests share: counting, sockets of each kind, and another process that talks to this one.
  * What fails here fails the test that uses it; in a child it ends the child.
  */
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 
 #include <netinet/in.h>
 #include <sys/un.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program as the kernel runs it: samples of a process that only looks like CPython. */
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 #include "sampling_fixture.h"
 #include "tests/unit/support/unit_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program as the kernel runs it: samples of processes that only look like PHP and Ruby. */
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 #include "sampling_fixture.h"
 #include "tests/unit/support/unit_test.h"
 

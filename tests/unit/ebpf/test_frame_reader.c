@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program as the kernel runs it: samples of real CPythons. */
-#include "ebpf/ebpf.h"
 #include "refusal_fixture.h"
+#include "sampler/ebpf/ebpf.h"
 #include "sampling_fixture.h"
 #include "scripts_fixture.h"
 #include "tests/unit/support/unit_test.h"

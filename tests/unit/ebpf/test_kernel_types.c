@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A kernel's description of its types, built by hand. */
-#include "ebpf/kernel_types.h"
+#include "sampler/ebpf/kernel_types.h"
 
-#include "ebpf/kernel_type_part.h"
+#include "sampler/ebpf/kernel_type_part.h"
 
 #include "tests/unit/support/bytes.h"
 #include "tests/unit/support/unit_test.h"

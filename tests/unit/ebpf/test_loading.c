@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ebpf/loading.h"
+#include "sampler/ebpf/loading.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The programs as the kernel runs them: real events of real children, of which samples are kept or dropped. */
-#include "ebpf/ebpf.h"
 #include "kernel_objects_fixture.h"
 #include "refusal_fixture.h"
+#include "sampler/ebpf/ebpf.h"
 #include "sampler/live/forks.h"
 #include "tests/unit/support/unit_test.h"
 

@@ -3,10 +3,10 @@
  * The programs as the kernel runs them, on real sockets. The target is this process, or some of its children; who talks
  * to it is a child outside of it.
  */
-#include "ebpf/ebpf.h"
-#include "ebpf/requests_shared.h"
 #include "profile/requests.h"
 #include "refusal_fixture.h"
+#include "sampler/ebpf/ebpf.h"
+#include "sampler/ebpf/requests_shared.h"
 #include "talking_fixture.h"
 #include "tests/unit/support/unit_test.h"
 

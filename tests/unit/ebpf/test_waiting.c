@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The programs as the kernel runs them: real threads that wait, and the samples that are written of them. */
-#include "ebpf/ebpf.h"
-#include "ebpf/waiting_shared.h"
 #include "refusal_fixture.h"
+#include "sampler/ebpf/ebpf.h"
+#include "sampler/ebpf/waiting_shared.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <errno.h>

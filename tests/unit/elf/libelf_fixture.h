@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
+#include "binary/elf/elf.h"
 
 #include <libelf.h>
 

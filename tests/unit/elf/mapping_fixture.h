@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
+#include "binary/elf/elf.h"
 
 /* Opens the file of a mapping, both steps in this process. */
 static inline bool open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err)

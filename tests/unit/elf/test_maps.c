@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "elf/elf.h"
+#include "binary/elf/elf.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign_fixture.h"
 
-#include "foreign/foreign.h"
+#include "profile/foreign/foreign.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 

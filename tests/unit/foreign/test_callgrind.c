@@ -2,7 +2,7 @@
 #include "foreign_fixture.h"
 #include "tests/unit/profile/profile_fixture.h"
 
-#include "foreign/foreign.h"
+#include "profile/foreign/foreign.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>

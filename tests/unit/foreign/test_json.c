@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "foreign/json/reader.h"
+#include "profile/foreign/json/reader.h"
 
 #include "tests/unit/support/unit_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "foreign/foreign.h"
 #include "foreign_fixture.h"
+#include "profile/foreign/foreign.h"
 #include "tests/unit/profile/profile_fixture.h"
 #include "tests/unit/support/unit_test.h"
 

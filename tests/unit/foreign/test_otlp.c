@@ -2,8 +2,8 @@
 #include "foreign_fixture.h"
 #include "tests/unit/profile/profile_fixture.h"
 
-#include "foreign/foreign.h"
-#include "foreign/otlp/schema.h"
+#include "profile/foreign/foreign.h"
+#include "profile/foreign/otlp/schema.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "frame/frame.h"
-#include "machine/x86_64.h"
+#include "binary/frame/frame.h"
+#include "binary/machine/x86_64.h"
 
 /*
  * A shared object in memory that is nothing but call frame information: its file offsets are its addresses. Its code,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "frame/entry.h"
+#include "binary/frame/entry.h"
 
 #include "tests/unit/frame/elf_bytes.h"
 #include "tests/unit/support/bytes.h"

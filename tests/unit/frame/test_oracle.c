@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "frame/frame.h"
-#include "machine/x86_64.h"
+#include "binary/frame/frame.h"
+#include "binary/machine/x86_64.h"
 #include "tests/unit/elf/libelf_fixture.h"
 #include "tests/unit/support/unit_test.h"
 

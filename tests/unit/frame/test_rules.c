@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "frame/frame.h"
+#include "binary/frame/frame.h"
 
 #include "tests/unit/frame/elf_bytes.h"
 #include "tests/unit/support/unit_test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "harness/fifo.h"
+#include "sampler/harness/fifo.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "harness/harness.h"
+#include "sampler/harness/harness.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>

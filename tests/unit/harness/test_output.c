@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "harness/output.h"
+#include "sampler/harness/output.h"
 
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "harness/protocol.h"
+#include "sampler/harness/protocol.h"
 
 #include "tests/unit/support/bytes.h"
 #include "tests/unit/support/unit_test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "harness/server.h"
-#include "harness/tee.h"
+#include "sampler/harness/server.h"
+#include "sampler/harness/tee.h"
 
 #include "tests/unit/support/bytes.h"
 #include "tests/unit/support/unit_test.h"

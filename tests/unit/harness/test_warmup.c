@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "harness/iterations.h"
-#include "harness/warmup.h"
+#include "sampler/harness/iterations.h"
+#include "sampler/harness/warmup.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "history/history.h"
+#include "diff/history/history.h"
 
 /*
  * Histories of an invented service, whose truth is known: profiles with counts of samples (Poisson), functions that

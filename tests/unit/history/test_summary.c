@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/history.h"
+#include "diff/history/history.h"
 #include "tests/unit/diff/synthetic_fixture.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/profile.h"

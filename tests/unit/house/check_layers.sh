@@ -1,34 +1,37 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Holds every #include of the product, and what its libraries are linked with, against the tables of rooms in ARCHITECTURE.md; and every
-# file against 700 lines.
+# Holds every #include of the product, and what its libraries are linked with, against the table of wings in ARCHITECTURE.md and the tables
+# of rooms in each wing's README.md; and every file against 700 lines.
 #   check_layers.sh ROOT
-# Another room is entered through its one public header, or where the table names a room of its rooms, through any header there; all
-# other headers of a room are its own.
-# bpf(2) and libbpf are met in ebpf/ alone, and no program of the kernel is written as an array of instructions.
+# A wing is entered through its one public header. Within a wing, a room with a library of its own is entered through its header, and any
+# other through all of its headers by those rooms whose row names it. What lies in a wing's own folder is for all of its rooms.
+# bpf(2) and libbpf are met in sampler/ebpf/ alone, and no program of the kernel is written as an array of instructions.
 set -euo pipefail
 root=${1:?usage: check_layers.sh ROOT}
 cd "$root"
 
-# Which folder may include which: rooms in the order of the first table, and the rooms of a room, whose neighbours go without its name.
+# Which folder may include which: wings by the first table, rooms by those of their wings, whose rows have names without the wing's.
 declare -A may_include=()
-rooms=() within=
-while IFS='|' read -r _ folder _ may _; do
-  if [[ $folder == " in "* ]]; then
-    within=${folder#*\`} within=${within%\`*}
-  elif [[ ${folder// /} =~ ^\`([a-z_/*]+)/\`$ && $may == *[a-z]* && $may != " all " ]]; then
-    folder=$within${BASH_REMATCH[1]} last='' words=''
-    [[ -n $within ]] || rooms+=("$folder")
-    for word in ${may//[\`,]/}; do
-      case $word in
-        nothing | with | its | and) ;;
-        */) words+=" $last/${word%/}" ;; # "profile with its `parts/`"
-        *) last=$word words+=" $word" ;;
-      esac
-    done
-    may_include[$folder]=${words# }
-  fi
-done < <(grep '^|' ARCHITECTURE.md)
+wings=()
+
+# read_rows WITHIN: the rows of a table with three columns on standard input.
+read_rows() {
+  local within=$1 folder may
+
+  while IFS='|' read -r _ folder _ may _; do
+    [[ ${folder// /} =~ ^\`([a-z0-9_/*]+)/\`$ && $may == *[a-z]* && $may != " all " ]] || continue
+    folder=$within${BASH_REMATCH[1]}
+    [[ -n $within ]] || wings+=("$folder")
+    may=${may//[\`,]/}
+    may=${may# }
+    may_include[$folder]=${may/nothing/}
+  done
+}
+
+read_rows '' < <(grep '^|' ARCHITECTURE.md)
+for wing in "${wings[@]}"; do
+  [[ ! -e $wing/README.md ]] || read_rows "$wing/" < <(sed -n '/^| in `'"$wing"'\/`/,/^$/p' "$wing/README.md")
+done
 failures=0
 
 fail() {
@@ -36,52 +39,67 @@ fail() {
   failures=$((failures + 1))
 }
 
+# Of two folders of one wing.
 check_within() {
   local file=$1 line=$2 header=$3
-  local here=${file%/*} there=${header%/*} room=${file%%/*}
+  local here=${file%/*} there=${header%/*} wing=${file%%/*}
   local row=$here
 
+  [[ $here != "$there" ]] || return 0
+  if [[ -e $there/CMakeLists.txt && $there != "$wing" && $here != "$there"/* && $header != "$there/${there##*/}.h" ]]; then
+    fail "$file:$line: \"$header\" is private to $there; include \"$there/${there##*/}.h\""
+    return
+  fi
+  [[ $here != "$wing" && $there != "$wing" ]] || return 0
   [[ -n ${may_include[$row]+known} ]] || row="${here%/*}/*"
-  [[ $here != "$room" && $there != "$room" && $here != "$there" && -n ${may_include[$row]+known} ]] || return 0
+  [[ -n ${may_include[$row]+known} ]] || { fail "$file: $here has no row in $wing/README.md"; return; }
   [[ " ${may_include[$row]} " == *" ${there#*/} "* ]] ||
     fail "$file:$line: $here may not include $there (it may: ${may_include[$row]:-nothing})"
 }
 
 check_include() {
   local file=$1 line=$2 header=$3
-  local room=${file%%/*} other=${header%%/*}
+  local wing=${file%%/*} other=${header%%/*}
 
   if [[ $header != */* ]]; then
     [[ $header == *.pb-c.h || $header == *.skel.h ]] && return # generated beside the room's own sources
-    fail "$file:$line: \"$header\" is not written from the root, as \"$room/$header\""
-  elif [[ $other == "$room" ]]; then
+    fail "$file:$line: \"$header\" is not written from the root, as \"$wing/$header\""
+  elif [[ $other == "$wing" ]]; then
     [[ -e $header ]] || [[ $header == */*.pb-c.h ]] || fail "$file:$line: \"$header\" does not exist"
     check_within "$file" "$line" "$header"
-  elif [[ $header == */*/* && " ${may_include[$room]} " == *" ${header%/*} "* ]]; then
-    [[ -e $header ]] || fail "$file:$line: \"$header\" does not exist"
-  elif [[ " ${may_include[$room]} " != *" $other "* ]]; then
-    fail "$file:$line: $room may not include $other (it may: ${may_include[$room]:-nothing})"
-  elif [[ $header != "$other/$other.h" && $header != simulate/format.h && $header != */suite.h && $header != diff/lines.h && $header != diff/groups.h && $header != diff/neighbours.h && $header != diff/file_pairs.h && $header != diff/function_units.h && $header != render/history.h ]]; then
+  elif [[ " ${may_include[$wing]} " != *" $other "* ]]; then
+    fail "$file:$line: $wing may not include $other (it may: ${may_include[$wing]:-nothing})"
+  elif [[ $header != "$other/$other.h" ]]; then
     fail "$file:$line: \"$header\" is private to $other; include \"$other/$other.h\""
   fi
 }
 
-# A room's MODULES are what it may include, but for rooms without a library, of which others have headers alone.
+# A library is linked with libraries of the wings and rooms that its folder may include, and with all of the former that have no rooms.
 check_modules() {
-  local room text word
-  local -A linked=()
+  local list folder wing text module
+  local -A folder_of=() modules_of=()
 
-  for room in "${rooms[@]}"; do
-    text=$(<"$room/CMakeLists.txt")
-    [[ ${text//$'\n'/ } =~ kelvin_(module|link)\(([^\)]*) ]] || continue
-    linked[$room]=''
-    [[ ! ${BASH_REMATCH[2]} =~ \ MODULES(\ [a-z_\ ]*) ]] || linked[$room]="${BASH_REMATCH[1]} "
-  done
-  for room in "${!linked[@]}"; do
-    for word in "${!linked[@]}"; do
-      [[ " ${may_include[$room]} " != *" $word "* || ${linked[$room]} == *" $word "* ]] || fail "$room/CMakeLists.txt: MODULES lack $word"
-      [[ " ${may_include[$room]} " == *" $word "* || ${linked[$room]} != *" $word "* ]] ||
-        fail "$room/CMakeLists.txt: MODULES have $word (it may: ${may_include[$room]:-nothing})"
+  while read -r list; do
+    folder=${list%/CMakeLists.txt}
+    text=$(<"$list")
+    [[ ${text//$'\n'/ } =~ kelvin_(module|link)\(([a-z_0-9]+)([^\)]*) ]] || continue
+    module=${BASH_REMATCH[2]} text=${BASH_REMATCH[3]}
+    [[ $module != kelvin ]] || module=cli
+    folder_of[$module]=$folder
+    modules_of[$module]=''
+    [[ ! $text =~ \ MODULES(\ [a-z_\ ]*) ]] || modules_of[$module]=${BASH_REMATCH[1]}
+  done < <(find "${wings[@]}" -name CMakeLists.txt | sort)
+  for module in "${!modules_of[@]}"; do
+    folder=${folder_of[$module]} wing=${folder%%/*}
+    for other in ${modules_of[$module]}; do
+      [[ -n ${folder_of[$other]+known} ]] || { fail "$folder/CMakeLists.txt: MODULES have $other, which is no library"; continue; }
+      text=${folder_of[$other]}
+      [[ ${text%%/*} == "$wing" || " ${may_include[$wing]} " == *" ${text%%/*} "* ]] ||
+        fail "$folder/CMakeLists.txt: MODULES have $other (it may: ${may_include[$wing]:-nothing})"
+    done
+    for other in ${may_include[$wing]}; do
+      [[ $folder != "$wing" || -z ${folder_of[$other]+known} || " ${modules_of[$module]} " == *" $other "* ]] ||
+        fail "$folder/CMakeLists.txt: MODULES lack $other"
     done
   done
 }
@@ -96,7 +114,7 @@ fail_each() {
   done
 }
 
-mapfile -t files < <(find "${rooms[@]}" -name '*.[ch]' | sort)
+mapfile -t files < <(find "${wings[@]}" -name '*.[ch]' | sort)
 [[ ${#files[@]} -gt 0 ]] || { echo "no source file found below $root"; exit 1; }
 while read -r lines file; do
   [[ $file == total || $lines -le 700 ]] || fail "$file: $lines lines; split it (700 at most)"
@@ -105,13 +123,16 @@ while IFS=: read -r file line text; do
   header=${text#*\"}
   check_include "$file" "$line" "${header%%\"*}"
 done < <(grep -nHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "${files[@]}" || true)
-fail_each "programs of the kernel are written in C (ebpf/*.bpf.c)" \
+fail_each "programs of the kernel are written in C (sampler/ebpf/*.bpf.c)" \
   < <(grep -nHE 'struct bpf_insn|BPF_RAW_INSN' "${files[@]}" || true)
-fail_each "bpf(2) is called, and libbpf included, in ebpf/ alone" \
-  < <(grep -nHE '<(bpf/.*|linux/bpf)\.h>|\.skel\.h"|(SYS|__NR)_bpf\>' "${files[@]}" | grep -v '^ebpf/' || true)
+fail_each "bpf(2) is called, and libbpf included, in sampler/ebpf/ alone" \
+  < <(grep -nHE '<(bpf/.*|linux/bpf)\.h>|\.skel\.h"|(SYS|__NR)_bpf\>' "${files[@]}" | grep -v '^sampler/ebpf/' || true)
 
-[[ $(sed -n 's/^set(KELVIN_ROOMS \(.*\))$/\1/p' CMakeLists.txt) == "${rooms[*]}" ]] ||
-  fail "CMakeLists.txt: KELVIN_ROOMS are not those of ARCHITECTURE.md, in their order: ${rooms[*]}"
+[[ $(sed -n 's/^set(KELVIN_WINGS \(.*\))$/\1/p' CMakeLists.txt) == "${wings[*]}" ]] ||
+  fail "CMakeLists.txt: KELVIN_WINGS are not those of ARCHITECTURE.md, in their order: ${wings[*]}"
+for wing in "${wings[@]}"; do
+  [[ ! -e $wing/README.md || $(wc -l <"$wing/README.md") -le 40 ]] || fail "$wing/README.md: more than 40 lines"
+done
 check_modules
 
 echo "${#files[@]} files checked, $failures against the layers"

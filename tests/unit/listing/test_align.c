@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "listing/align.h"
+#include "diff/listing/align.h"
 
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
@@ -186,8 +186,9 @@ static uint32_t number_of(char lines[2][MOST_LINES][256], size_t side, size_t li
 static void real_files_change_in_no_more_lines_than_git_says(void **state)
 {
 	static char lines[2][MOST_LINES][256];
-	static const char *const pairs[][2] = { { "listing/rows.c", "listing/side.c" },
-		{ "render/suite_text.c", "render/suite_markdown.c" }, { "listing/align.c", "listing/align.c" } };
+	static const char *const pairs[][2] = { { "diff/listing/rows.c", "diff/listing/side.c" },
+		{ "render/suite_text.c", "render/suite_markdown.c" },
+		{ "diff/listing/align.c", "diff/listing/align.c" } };
 
 	for (size_t p = 0; p < sizeof(pairs) / sizeof(pairs[0]); p++) {
 		uint32_t numbers[2][MOST_LINES], match[MOST_LINES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "listing/listing.h"
+#include "diff/listing/listing.h"
 
 #include "tests/unit/diff/lined_fixture.h"
 #include "tests/unit/support/failing_malloc.h"

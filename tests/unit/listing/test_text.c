@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "listing/listing.h"
-#include "listing/text.h"
+#include "diff/listing/listing.h"
+#include "diff/listing/text.h"
 
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"

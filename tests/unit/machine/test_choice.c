@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "machine/machine.h"
+#include "binary/machine/machine.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <elf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "elf/elf.h"
-#include "machine/x86_64_decoder.h"
+#include "binary/elf/elf.h"
+#include "binary/machine/x86_64_decoder.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "machine/x86_64.h"
+#include "binary/machine/x86_64.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <asm/perf_regs.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ebpf/requests_shared.h"
 #include "profile/profile.h"
+#include "sampler/ebpf/requests_shared.h"
 
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"

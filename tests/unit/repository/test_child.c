@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What git is run as: any program shows what it gets, and what it cannot do. */
-#include "repository/child.h"
+#include "diff/repository/child.h"
 
 #include "tests/unit/support/unit_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "repository/code_text.h"
+#include "diff/repository/code_text.h"
 
 #include "tests/unit/support/unit_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads what a real git wrote of a small repository, by the options of repository_log(). */
-#include "repository/repository.h"
+#include "diff/repository/repository.h"
 
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Real repositories of each kind, made by git itself, are read through the git directory of ours. */
-#include "repository/repository.h"
+#include "diff/repository/repository.h"
 
 #include "tests/unit/support/shell.h"
 #include "tests/unit/support/unit_test.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sampler/sampler.h"
-#include "simulate/format.h"
+#include "sampler/simulated/format.h"
 
 /* Files of a simulation, made by hand, and the two steps in which they are read. */
 
@@ -17,7 +17,7 @@ void simulated_bytes_deinit(struct simulated_bytes *bytes);
 /* A record whose payload is `size` bytes, padded. */
 void simulated_add(struct simulated_bytes *bytes, uint32_t kind, uint32_t entries, const void *payload, size_t size);
 
-/* A record whose payload is numbers (simulate/format.h). */
+/* A record whose payload is numbers (sampler/simulated/format.h). */
 void simulated_add_numbers(
 	struct simulated_bytes *bytes, uint32_t kind, uint32_t entries, const uint64_t *numbers, size_t count);
 

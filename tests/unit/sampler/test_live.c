@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/state.h"
 #include "sampler/sampler.h"
-#include "tests/unit/recording/used_locations_fixture.h"
+#include "tests/unit/sampler/used_locations_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/records/record.h"
 #include "sampler/live/ring.h"
+#include "sampler/records/record.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "foreign/foreign.h"
+#include "profile/foreign/foreign.h"
 #include "simulated_bytes.h"
 #include "tests/unit/support/unit_test.h"
 

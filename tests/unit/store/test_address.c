@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/moment.h"
-#include "store/store.h"
+#include "profile/store/moment.h"
+#include "profile/store/store.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 

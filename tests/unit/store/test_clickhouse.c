@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/clickhouse/ask.h"
-#include "store/clickhouse/assemble.h"
-#include "store/clickhouse/clickhouse.h"
-#include "store/clickhouse/pairs.h"
-#include "store/clickhouse/parcel.h"
-#include "store/clickhouse/row.h"
+#include "profile/store/clickhouse/ask.h"
+#include "profile/store/clickhouse/assemble.h"
+#include "profile/store/clickhouse/clickhouse.h"
+#include "profile/store/clickhouse/pairs.h"
+#include "profile/store/clickhouse/parcel.h"
+#include "profile/store/clickhouse/row.h"
 
 #include "tests/unit/support/unit_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a server repeats of a secret is not shown, however it writes it. */
-#include "store/conceal.h"
+#include "profile/store/conceal.h"
 
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"

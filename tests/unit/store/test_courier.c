@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/courier.h"
+#include "profile/store/courier.h"
 
 #include "tests/unit/store/small_server.h"
 #include "tests/unit/support/unit_test.h"

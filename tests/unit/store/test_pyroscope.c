@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/pyroscope/pyroscope.h"
+#include "profile/store/pyroscope/pyroscope.h"
 
 #include "tests/unit/profile/profile_fixture.h"
 #include "tests/unit/support/failing_malloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/store.h"
+#include "profile/store/store.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <string.h>

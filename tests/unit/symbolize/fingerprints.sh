@@ -141,7 +141,7 @@ change rooms symbolize/dwarf/line.c 's->line = 0;' 's->line = 1;'
 change rooms symbolize/dwarf/read.h 'first \& 0x7f' 'first \& 0x3f'
 change shelf shelf.h 'grams > 900' 'grams > 700'
 # Those with what is changed, and as many more as make a program of some size.
-mapfile -t files < <(cd rooms && ls elf/*.c frame/*.c symbolize/dwarf/*.c symbolize/[ns]*.c)
+mapfile -t files < <(cd rooms && ls binary/elf/*.c binary/frame/*.c symbolize/dwarf/*.c symbolize/[ns]*.c)
 # What no file of another folder includes, and no header.
 mapfile -t readers < <(cd rooms && grep -rl '"symbolize/dwarf/read.h"' .  | sed 's,^\./,,' | sort)
 for pair in gcc:g++ clang:clang++; do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/kernel.h"
 
-#include "ebpf/ebpf.h"
+#include "sampler/ebpf/ebpf.h"
 #include "symbolize/kallsyms.h"
 #include "tests/unit/support/unit_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/watch/watch.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
-#include "watch/watch.h"
 
 #include <stdlib.h>
 #include <string.h>

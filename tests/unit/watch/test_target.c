@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/watch/watch.h"
 #include "tests/unit/support/unit_test.h"
-#include "watch/watch.h"
 
 #include <fcntl.h>
 #include <sched.h>

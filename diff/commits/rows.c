@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds rows of sorted arrays. */
+#include "diff/commits/rows.h"
+
+#include <string.h>
+
+static uint32_t value_at(const struct rows *rows, size_t row)
+{
+	uint32_t value;
+
+	memcpy(&value, (const char *)rows->items + row * rows->item_bytes + rows->offset, sizeof(value));
+	return value;
+}
+
+size_t rows_find(const struct rows *rows, uint32_t value, size_t *found)
+{
+	size_t low = 0, high = rows->count, first;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (value_at(rows, middle) < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	first = low;
+	while (low < rows->count && value_at(rows, low) == value)
+		low++;
+	*found = low - first;
+	return first;
+}

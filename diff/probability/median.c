@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/probability/median.h"
+
+#include "common/common.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare_values(const void *a, const void *b)
+{
+	const struct weighted_value *x = a, *y = b;
+
+	return ORDER(x->value, y->value);
+}
+
+static double sort_and_weigh(struct weighted_value *values, size_t count)
+{
+	double sum = 0;
+
+	if (count > 0)
+		qsort(values, count, sizeof(*values), compare_values);
+	for (size_t i = 0; i < count; i++)
+		sum += values[i].weight;
+	return sum;
+}
+
+double weighted_median(struct weighted_value *values, size_t count)
+{
+	double half = sort_and_weigh(values, count) / 2, below = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		below += values[i].weight;
+		if (fabs(below - half) <= half * 1e-12 && i + 1 < count)
+			return (values[i].value + values[i + 1].value) / 2;
+		if (below > half)
+			return values[i].value;
+	}
+	return NAN;
+}
+
+double weighted_median_variance(struct weighted_value *values, size_t count, double median)
+{
+	/*
+	 * The standard deviation of a normal distribution over its median absolute deviation, and the variance of a
+	 * median over that of a mean.
+	 */
+	static const double deviation = 1.4826, median_cost = M_PI / 2;
+	double sum = 0, squares = 0, scatter;
+
+	for (size_t i = 0; i < count; i++) {
+		values[i].value = fabs(values[i].value - median);
+		sum += values[i].weight;
+		squares += values[i].weight * values[i].weight;
+	}
+	if (!(sum > 0))
+		return 0;
+	scatter = deviation * weighted_median(values, count);
+	return median_cost * scatter * scatter * squares / (sum * sum);
+}
+
+double weighted_midmean(struct weighted_value *values, size_t count)
+{
+	double sum = sort_and_weigh(values, count), below = 0, total = 0;
+
+	if (!(sum > 0))
+		return NAN;
+	for (size_t i = 0; i < count; i++) {
+		double from = fmax(below, sum * 0.25), to = fmin(below + values[i].weight, sum * 0.75);
+
+		if (to > from)
+			total += (to - from) * values[i].value;
+		below += values[i].weight;
+	}
+	return total / (sum * 0.5);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/* What statistics of any kind of data rest on: distributions, robust means, moderated variances, families of tests. */
+
+#include "diff/probability/median.h"
+#include "diff/probability/moderate.h"
+#include "diff/probability/signed_rank.h"
+#include "diff/probability/step_up.h"
+#include "diff/probability/tails.h"

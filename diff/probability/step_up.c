@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/probability/step_up.h"
+
+#include "common/common.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int by_p(const void *a, const void *b)
+{
+	const struct step_up_member *x = a, *y = b;
+
+	return x->p != y->p ? ORDER(x->p, y->p) : ORDER(x->id, y->id);
+}
+
+void step_up_of(struct step_up_member *members, size_t count, double tests)
+{
+	double least = 1;
+
+	if (count > 0)
+		qsort(members, count, sizeof(*members), by_p);
+	for (size_t i = count; i-- > 0;) {
+		least = fmin(least, members[i].p * tests / (double)(i + 1));
+		members[i].q = least;
+	}
+}
+
+void step_up(struct step_up_member *members, size_t count)
+{
+	step_up_of(members, count, (double)count);
+}

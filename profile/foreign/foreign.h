@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/model.h"
+
+/*
+ * Files of profiles, whoever wrote them. Which kind a file is, its content tells, never its name.
+ *
+ *	foreign.c	which kind it is, and who reads it
+ *	utf16.c		text in UTF-16
+ *	unsupported.c	what is often given to Kelvin, and what makes a profile of it
+ *	callgrind/	callgrind.out and cachegrind.out
+ *	cpuprofile/	CPU profiles of V8
+ *	json/		JSON, value by value
+ *	otlp/		OTLP profiles, protobuf and JSON, which are written as well
+ *	perf_script/	the text of perf script
+ *	speedscope/	speedscope's files
+ *
+ * pprof and folded stacks are read in profile/, which writes them too.
+ */
+
+enum foreign_kind {
+	FOREIGN_PPROF,
+	FOREIGN_OTLP,
+	FOREIGN_OTLP_JSON,
+	FOREIGN_FOLDED,
+	FOREIGN_CALLGRIND,
+	FOREIGN_CACHEGRIND,
+	FOREIGN_CPUPROFILE,
+	FOREIGN_SPEEDSCOPE,
+	FOREIGN_PERF_SCRIPT,
+	FOREIGN_PERF_DATA, /* sampler_read_perf_data() */
+	FOREIGN_UTF16,     /* a text whose byte order mark says so, as PowerShell writes it: any kind of text */
+	FOREIGN_PART,      /* the FILE.part of a killed recorder: sampler_read_part() */
+	FOREIGN_UNKNOWN
+};
+
+/*
+ * Tells what a file is from its start, of which a first line of text must be whole. What is gzipped counts as pprof. A
+ * byte order mark of UTF-8 is no part of a text, here and below.
+ */
+enum foreign_kind foreign_kind(const void *bytes, size_t size);
+
+/*
+ * Reads a file that memory holds, bare or gzipped: any kind but perf.data and what a killed recorder leaves. Everything
+ * is checked: a bad reference or a contradiction is ERROR_FORMAT with its place. A decompression bomb (more than 64 MB
+ * and more than 120 times its size) is ERROR_LIMIT. `name` is for messages.
+ */
+COMMON_MUST_CHECK
+bool foreign_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
+
+/*
+ * Whether a kind is a text that is read line by line, and such a text, of which memory never holds more than a piece.
+ */
+bool foreign_is_lines(enum foreign_kind kind);
+COMMON_MUST_CHECK
+bool foreign_read_text(const struct text_source *text, const char *name, struct profile **profile, struct error *err);
+
+/*
+ * Appends OTLP profiles, as protobuf: a ProfilesData, which is an ExportProfilesServiceRequest as well, of the package
+ * profiles.v1development as opentelemetry-proto 1.10 and 1.11 have it. Each value type of each run is a Profile; all
+ * share the dictionary. Where events have times, each value is that of one event. Labels of the profile that have a
+ * name in OpenTelemetry's conventions are the resource's attributes. Text that is not UTF-8 has U+FFFD in place of each
+ * wrong byte. What OTLP has no place for is left out: origins, waits, requests, sources, quality and facts.
+ * ERROR_LIMIT: it is larger than `out` may be.
+ */
+COMMON_MUST_CHECK
+bool foreign_write_otlp(const struct profile *profile, struct buffer *out, struct error *err);

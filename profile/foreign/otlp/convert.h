@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/foreign/otlp/otlp.h"
+#include "profile/foreign/otlp/schema.h"
+
+/* Private to profile/foreign/otlp: what is known of a file while pprof is made of it, and the words that it is written
+ * in. */
+
+/* Where a message or a text lies in the file. */
+struct otlp_place {
+	uint32_t start, size;
+};
+
+/* What an attribute means. Those that become labels are the last ones. */
+enum otlp_meaning {
+	OTLP_MEANS_NOTHING,
+	OTLP_MEANS_PID,
+	OTLP_MEANS_PROCESS,
+	OTLP_MEANS_TID,
+	OTLP_MEANS_THREAD,
+	OTLP_MEANS_KERNEL, /* a frame of the kernel */
+	OTLP_MEANS_BUILD_ID,
+	OTLP_MEANS_SERVICE,
+	OTLP_MEANS_VERSION,
+	OTLP_MEANS_ENVIRONMENT,
+	OTLP_MEANS_HOST,
+	OTLP_MEANS_CONTAINER,
+};
+enum { OTLP_LABELS = OTLP_MEANS_CONTAINER + 1 - OTLP_MEANS_SERVICE };
+
+/* [meaning - OTLP_MEANS_SERVICE] The profile's labels that these become. */
+extern const char *const otlp_label_keys[OTLP_LABELS];
+
+/* The type of a frame of the kernel. */
+#define OTLP_FRAME_KERNEL "kernel"
+
+struct otlp_attribute {
+	enum otlp_meaning meaning;
+	int64_t number;
+	struct otlp_place text;
+	int64_t string; /* of pprof's table, with that text; 0: none */
+	int64_t key;    /* likewise its name, of one of the dictionary that is a label of samples; 0: it is none */
+};
+
+/* The attributes of a resource, of a profile in it, and of a sample, as far as they are known. */
+struct otlp_owner {
+	int64_t pid, tid, process, thread; /* 0: not known; process, thread: strings */
+};
+
+/* The attributes of one sample that are labels of it: the program's own, or its exporter's. */
+struct otlp_sample_labels {
+	uint32_t attributes[PROFILE_MAX_SAMPLE_LABELS]; /* of the reader */
+	size_t count;
+};
+
+struct otlp_type {
+	int64_t type, unit; /* strings */
+};
+
+/* A label of all resources. */
+struct otlp_label {
+	bool is_met, differs;
+	struct otlp_place value;
+};
+
+struct otlp_reader {
+	struct byte_reader file;
+	struct buffer out; /* pprof; its strings are appended in order */
+	size_t string_count;
+	/* Of the dictionary; owned. */
+	struct otlp_place *strings, *stacks;
+	struct otlp_attribute *attributes;
+	size_t dictionary_strings, string_capacity, stack_count, stack_capacity, attribute_count, attribute_capacity;
+	size_t location_count, function_count, mapping_count;
+	bool has_first_function; /* the first function has a name, though it should stand for none */
+	int64_t kernel;          /* string: path of the kernel's mapping; its id is mapping_count */
+	struct otlp_label labels[OTLP_LABELS];
+	/* Of the samples. */
+	struct otlp_type types[PROFILE_MAX_VALUE_TYPES], period_type;
+	size_t type_count;
+	int64_t period;
+	uint64_t start_ns, end_ns; /* since 1970 */
+	bool is_counted;           /* each value is that of one observation */
+	bool adds_count;           /* value 0 is the number of observations, which is no type of the file */
+	size_t sample_count;
+	struct buffer sample, packed; /* scratch */
+};
+
+/* ---- Reading ---- */
+
+struct otlp_place otlp_place_of(const struct otlp_reader *r, const struct byte_reader *bytes);
+struct byte_reader otlp_bytes_at(const struct otlp_reader *r, struct otlp_place place);
+
+/* The next message or text of one field: while (otlp_next(&message, ID, &inner)) ... */
+bool otlp_next(struct byte_reader *message, uint32_t id, struct byte_reader *inner);
+
+/* Fails unless all of a message was read. */
+COMMON_MUST_CHECK
+bool otlp_check(const struct byte_reader *message, const char *what, struct error *err);
+
+/* ---- Attributes ---- */
+
+/* What an AnyValue is. */
+COMMON_MUST_CHECK
+bool otlp_attribute_value(
+	struct otlp_reader *r, struct byte_reader value, struct otlp_attribute *attribute, struct error *err);
+
+/* By its key, and the key that is written. */
+enum otlp_meaning otlp_meaning_of(const struct byte_reader *key);
+const char *otlp_key_of(enum otlp_meaning meaning);
+
+/* Takes what an attribute tells of who was sampled. */
+void otlp_owner_take(struct otlp_owner *owner, const struct otlp_attribute *attribute);
+
+/* Takes attributes of the dictionary, by a repeated field of their indices; `labels` is NULL where none are taken. */
+COMMON_MUST_CHECK
+bool otlp_owner_take_field(struct otlp_reader *r, struct byte_reader *message, struct protobuf_field *field,
+	struct otlp_owner *owner, struct otlp_sample_labels *labels, struct error *err);
+
+/* The attribute of an index; NULL: there is none. */
+const struct otlp_attribute *otlp_attribute_at(const struct otlp_reader *r, uint64_t index);
+
+/* Reads a resource's attributes, for its owner and the labels. */
+COMMON_MUST_CHECK
+bool otlp_read_resource(
+	struct otlp_reader *r, struct byte_reader resource, struct otlp_owner *owner, struct error *err);
+
+/* ---- pprof ---- */
+
+/* Adds a string, which is not looked for among those that are there. */
+int64_t otlp_add_string(struct otlp_reader *r, const void *text, size_t size);
+
+void otlp_append_number(struct buffer *out, uint32_t field, uint64_t number);
+void otlp_append_bytes(struct buffer *out, uint32_t field, const void *bytes, size_t size);
+
+/* The fields of pprof that are written: github.com/google/pprof, proto/profile.proto. */
+enum {
+	PPROF_PROFILE_TYPE = 1,
+	PPROF_PROFILE_SAMPLE = 2,
+	PPROF_PROFILE_MAPPING = 3,
+	PPROF_PROFILE_LOCATION = 4,
+	PPROF_PROFILE_FUNCTION = 5,
+	PPROF_PROFILE_STRING = 6,
+	PPROF_PROFILE_TIME = 9,
+	PPROF_PROFILE_DURATION = 10,
+	PPROF_PROFILE_PERIOD_TYPE = 11,
+	PPROF_PROFILE_PERIOD = 12,
+	PPROF_PROFILE_DEFAULT = 14,
+	PPROF_TYPE_TYPE = 1,
+	PPROF_TYPE_UNIT = 2,
+	PPROF_SAMPLE_LOCATIONS = 1,
+	PPROF_SAMPLE_VALUES = 2,
+	PPROF_SAMPLE_LABEL = 3,
+	PPROF_LABEL_KEY = 1,
+	PPROF_LABEL_STRING = 2,
+	PPROF_LABEL_NUMBER = 3,
+	PPROF_MAPPING_ID = 1,
+	PPROF_MAPPING_START = 2,
+	PPROF_MAPPING_LIMIT = 3,
+	PPROF_MAPPING_OFFSET = 4,
+	PPROF_MAPPING_FILE = 5,
+	PPROF_MAPPING_BUILD_ID = 6,
+	PPROF_LOCATION_ID = 1,
+	PPROF_LOCATION_MAPPING = 2,
+	PPROF_LOCATION_ADDRESS = 3,
+	PPROF_LOCATION_LINE = 4,
+	PPROF_LINE_FUNCTION = 1,
+	PPROF_LINE_LINE = 2,
+	PPROF_FUNCTION_ID = 1,
+	PPROF_FUNCTION_NAME = 2,
+	PPROF_FUNCTION_SYSTEM_NAME = 3,
+	PPROF_FUNCTION_FILE = 4,
+	PPROF_FUNCTION_START_LINE = 5,
+};
+
+/* Reads the dictionary and appends pprof's tables. */
+COMMON_MUST_CHECK
+bool otlp_read_dictionary(struct otlp_reader *r, struct error *err);
+
+/* Reads the samples, after the dictionary, and appends pprof's, and what stands for all. */
+COMMON_MUST_CHECK
+bool otlp_read_samples(struct otlp_reader *r, struct error *err);
+
+/* The id in pprof of an index: 0 stands for nothing there, so that the first one has the id behind the last. */
+static inline uint64_t otlp_id(uint64_t index, size_t count)
+{
+	return index ? index : count;
+}

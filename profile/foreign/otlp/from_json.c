@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Writes the protobuf message of a JSON text ("JSON Protobuf Encoding" of the OTLP specification): names in camel case
+ * or as in the .proto file, numbers of 64 bits as texts or as numbers.
+ */
+#include "profile/foreign/json/reader.h"
+#include "profile/foreign/otlp/schema.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { LENGTH_BYTES = 5 };
+
+/* `timeUnixNano` is time_unix_nano. */
+static bool is_name(struct json_reader_string key, const char *name)
+{
+	for (size_t i = 0; i < key.size; i++) {
+		char c = key.text[i];
+
+		if (isupper((unsigned char)c) && *name++ != '_')
+			return false;
+		if (!*name || *name++ != tolower((unsigned char)c))
+			return false;
+	}
+	return *name == '\0';
+}
+
+static const struct otlp_field *find_field(const struct otlp_message *message, struct json_reader_string key)
+{
+	for (size_t i = 0; i < message->count; i++)
+		if (is_name(key, message->fields[i].name))
+			return &message->fields[i];
+	return NULL;
+}
+
+static void append_tag(struct buffer *out, uint32_t id, uint32_t wire_type)
+{
+	buffer_append_varint(out, (uint64_t)id << 3 | wire_type);
+}
+
+/* A number of 64 bits, exactly: with or without quotes, a sign and zeros as decimals. */
+static uint64_t number_of(struct json_reader *json)
+{
+	struct json_reader_string text;
+	const char *at, *end;
+	uint64_t number = 0;
+	bool is_negative;
+
+	if (json_reader_peek(json) == '"') {
+		text = json_reader_text(json);
+	} else {
+		text.text = json->at;
+		json_reader_skip(json);
+		text.size = (size_t)(json->at - text.text);
+	}
+	at = text.text;
+	end = at + text.size;
+	is_negative = at < end && *at == '-';
+	at += is_negative;
+	if (at == end)
+		json_reader_fail(json, "no number where one is expected");
+	for (; at < end && isdigit((unsigned char)*at); at++)
+		if (!checked_mul(number, 10, &number) || !checked_add(number, (uint64_t)(*at - '0'), &number))
+			json_reader_fail(json, "the number has more than 64 bits");
+	if (at < end)
+		json_reader_fail(json, "no whole number where one is expected");
+	return is_negative ? -number : number;
+}
+
+static void append_message(struct json_reader *json, const struct otlp_message *message, struct buffer *out);
+
+/* The length is known afterwards; it always has the room of the longest one. */
+static void append_inner(struct json_reader *json, const struct otlp_field *field, struct buffer *out)
+{
+	static const char room[LENGTH_BYTES];
+	size_t start, size;
+
+	append_tag(out, field->id, 2);
+	buffer_append(out, room, sizeof(room));
+	start = out->size;
+	append_message(json, field->message, out);
+	if (out->failed)
+		return;
+	size = out->size - start;
+	for (size_t i = 0; i < LENGTH_BYTES; i++, size >>= 7)
+		out->data[start - LENGTH_BYTES + i] = (char)((size & 0x7f) | (i + 1 < LENGTH_BYTES ? 0x80 : 0));
+}
+
+static void append_value(struct json_reader *json, const struct otlp_field *field, struct buffer *out)
+{
+	struct json_reader_string text;
+	uint64_t number;
+
+	if (json_reader_peek(json) == 'n') {
+		json_reader_skip(json);
+		return;
+	}
+	switch (field->type) {
+	case OTLP_MESSAGE:
+		append_inner(json, field, out);
+		break;
+	case OTLP_TEXT:
+		text = json_reader_text(json);
+		append_tag(out, field->id, 2);
+		buffer_append_varint(out, text.size);
+		buffer_append(out, text.text, text.size);
+		break;
+	case OTLP_NUMBER:
+		number = number_of(json);
+		append_tag(out, field->id, 0);
+		buffer_append_varint(out, number);
+		break;
+	case OTLP_FIXED64:
+		number = number_of(json);
+		append_tag(out, field->id, 1);
+		buffer_append(out, &number, sizeof(number));
+		break;
+	}
+}
+
+/* Messages hold no messages of their own kind, so the nesting is that of the schema. */
+static void append_message(
+	struct json_reader *json, const struct otlp_message *message, struct buffer *out) // NOLINT(misc-no-recursion)
+{
+	struct json_reader_string key;
+
+	json_reader_enter(json, '{');
+	while (json_reader_key(json, &key)) {
+		const struct otlp_field *field = find_field(message, key);
+
+		if (!field) {
+			json_reader_skip(json);
+		} else if (json_reader_peek(json) == '[') {
+			json_reader_enter(json, '[');
+			while (json_reader_item(json))
+				append_value(json, field, out);
+		} else {
+			append_value(json, field, out);
+		}
+	}
+}
+
+bool otlp_from_json(const void *text, size_t size, struct buffer *out, struct error *err)
+{
+	struct json_reader json;
+	bool ok;
+
+	json_reader_init(&json, text, size);
+	append_message(&json, &otlp_data, out);
+	ok = json_reader_ok(&json, err) && buffer_ok(out, err);
+	if (ok && json_reader_peek(&json) != '\0')
+		ok = error_set(err, ERROR_UNSUPPORTED,
+			"it holds several OTLP messages, one a line; give the lines as files of their own: split -l 1");
+	json_reader_deinit(&json);
+	return ok;
+}

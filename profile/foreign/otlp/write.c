@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a profile as OTLP: samples first, then the dictionary of what they refer to. */
+#include "profile/foreign/foreign.h"
+#include "profile/foreign/otlp/convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The members of each group, in order: members[starts[group]] to members[starts[group + 1]]. */
+struct groups {
+	size_t *starts;    /* owned */
+	uint32_t *members; /* owned */
+};
+
+struct otlp_writer {
+	const struct profile *profile;
+	struct string_table *strings;    /* owned: the dictionary's */
+	struct string_table *attributes; /* owned: messages of the dictionary, each of them once */
+	uint32_t *stacks;                /* owned: [stack] its index; 0: the dictionary does not have it yet */
+	uint32_t stack_count;
+	struct buffer stack_table;
+	struct groups samples; /* by run */
+	struct groups events;  /* by sample; none without a timeline */
+	struct buffer thread_attributes;
+	size_t *thread_starts; /* owned: [thread] where its attributes' indices start */
+	struct buffer raw, text, value, attribute, part, message; /* scratch */
+};
+
+/* ---- Fields: zero stands for a field that is not there ---- */
+
+static void append_number(struct buffer *out, uint32_t field, uint64_t number)
+{
+	if (number)
+		otlp_append_number(out, field, number);
+}
+
+static void append_buffer(struct buffer *out, uint32_t field, const struct buffer *bytes)
+{
+	if (bytes->size)
+		otlp_append_bytes(out, field, bytes->data, bytes->size);
+}
+
+/* A repeated field of one number, which is packed. */
+static void append_index(struct buffer *out, uint32_t field, uint32_t index)
+{
+	uint64_t size = 1;
+
+	if (index == 0)
+		return;
+	for (uint32_t rest = index >> 7; rest; rest >>= 7)
+		size++;
+	buffer_append_varint(out, (uint64_t)field << 3 | 2);
+	buffer_append_varint(out, size);
+	buffer_append_varint(out, index);
+}
+
+static void append_fixed64(struct buffer *out, uint64_t number)
+{
+	for (unsigned i = 0; i < sizeof(number); i++)
+		buffer_append_byte(out, (uint8_t)(number >> 8 * i));
+}
+
+/* ---- Strings and attributes ---- */
+
+/* Leaves a text as the UTF-8 that protobuf demands: names may hold any bytes. */
+static bool make_text(struct otlp_writer *w, const char *bytes, size_t size, struct error *err)
+{
+	w->raw.size = w->text.size = 0;
+	buffer_append(&w->raw, bytes, size);
+	if (!buffer_ok(&w->raw, err))
+		return false;
+	for (const char *at = w->raw.data; *at;)
+		unicode_append(&w->text, unicode_next(&at));
+	return buffer_ok(&w->text, err);
+}
+
+static bool add_string(struct otlp_writer *w, const char *bytes, size_t size, uint32_t *id, struct error *err)
+{
+	*id = 0;
+	return size == 0 ||
+	       (make_text(w, bytes, size, err) && string_table_add(w->strings, w->text.data, w->text.size, id, err));
+}
+
+static bool add_profile_string(struct otlp_writer *w, uint32_t string, uint32_t *id, struct error *err)
+{
+	const char *text = profile_string(w->profile, string);
+
+	return add_string(w, text, strlen(text), id, err);
+}
+
+/* Adds the attribute whose value is the message `value`. */
+static bool add_attribute(struct otlp_writer *w, const char *key, size_t key_bytes, uint32_t *index, struct error *err)
+{
+	uint32_t name;
+
+	if (!buffer_ok(&w->value, err) || !add_string(w, key, key_bytes, &name, err))
+		return false;
+	w->attribute.size = 0;
+	append_number(&w->attribute, OTLP_ATTRIBUTE_KEY, name);
+	append_buffer(&w->attribute, OTLP_ATTRIBUTE_VALUE, &w->value);
+	return buffer_ok(&w->attribute, err) &&
+	       string_table_add(w->attributes, w->attribute.data, w->attribute.size, index, err);
+}
+
+static bool make_text_value(struct otlp_writer *w, const char *text, size_t size, struct error *err)
+{
+	w->value.size = 0;
+	if (!make_text(w, text, size, err))
+		return false;
+	append_buffer(&w->value, OTLP_VALUE_TEXT, &w->text);
+	return buffer_ok(&w->value, err);
+}
+
+/* Index 0: there is no text. */
+static bool add_text_attribute(
+	struct otlp_writer *w, enum otlp_meaning meaning, const char *text, uint32_t *index, struct error *err)
+{
+	const char *key = otlp_key_of(meaning);
+
+	*index = 0;
+	return !*text ||
+	       (make_text_value(w, text, strlen(text), err) && add_attribute(w, key, strlen(key), index, err));
+}
+
+/* Numbers of processes and threads are above 0, where they are known. */
+static bool add_number_attribute(
+	struct otlp_writer *w, enum otlp_meaning meaning, int32_t number, uint32_t *index, struct error *err)
+{
+	const char *key = otlp_key_of(meaning);
+
+	*index = 0;
+	w->value.size = 0;
+	otlp_append_number(&w->value, OTLP_VALUE_NUMBER, (uint64_t)number);
+	return number <= 0 || add_attribute(w, key, strlen(key), index, err);
+}
+
+static void append_thread_attribute(struct otlp_writer *w, uint32_t index)
+{
+	if (index)
+		buffer_append_varint(&w->thread_attributes, index);
+}
+
+/* The labels of its samples, and the benchmark that they are of. */
+static bool add_labels(struct otlp_writer *w, const struct profile_thread *thread, struct error *err)
+{
+	static const char benchmark_key[] = "benchmark";
+	const char *set = profile_string(w->profile, thread->labels);
+	const char *benchmark = profile_string(w->profile, w->profile->runs[thread->run].name);
+	struct profile_sample_label label;
+	uint32_t index;
+
+	while (profile_next_sample_label(&set, &label)) {
+		if (label.value_bytes == 0)
+			continue;
+		if (!make_text_value(w, label.value, label.value_bytes, err) ||
+			!add_attribute(w, label.key, label.key_bytes, &index, err))
+			return false;
+		append_thread_attribute(w, index);
+	}
+	if (!*benchmark)
+		return true;
+	if (!make_text_value(w, benchmark, strlen(benchmark), err) ||
+		!add_attribute(w, benchmark_key, strlen(benchmark_key), &index, err))
+		return false;
+	append_thread_attribute(w, index);
+	return true;
+}
+
+/* What says which thread it is comes last, so that no label of such a name takes its place. */
+static bool add_thread(struct otlp_writer *w, const struct profile_thread *thread, struct error *err)
+{
+	uint32_t pid, process, tid, name;
+
+	if (!add_labels(w, thread, err) || !add_number_attribute(w, OTLP_MEANS_PID, thread->pid, &pid, err) ||
+		!add_text_attribute(
+			w, OTLP_MEANS_PROCESS, profile_string(w->profile, thread->process_name), &process, err) ||
+		!add_number_attribute(w, OTLP_MEANS_TID, thread->tid, &tid, err) ||
+		!add_text_attribute(w, OTLP_MEANS_THREAD, profile_string(w->profile, thread->name), &name, err))
+		return false;
+	append_thread_attribute(w, pid);
+	append_thread_attribute(w, process);
+	append_thread_attribute(w, tid);
+	append_thread_attribute(w, name);
+	return true;
+}
+
+static bool add_threads(struct otlp_writer *w, struct error *err)
+{
+	w->thread_starts = calloc(w->profile->thread_count + 1, sizeof(*w->thread_starts));
+	if (!w->thread_starts)
+		return error_set_memory(err);
+	for (size_t i = 0; i < w->profile->thread_count; i++) {
+		if (!add_thread(w, &w->profile->threads[i], err))
+			return false;
+		w->thread_starts[i + 1] = w->thread_attributes.size;
+	}
+	return buffer_ok(&w->thread_attributes, err);
+}
+
+/* ---- Samples ---- */
+
+static uint32_t run_of_sample(const struct profile *profile, size_t sample)
+{
+	return profile->threads[profile->samples[sample].thread].run;
+}
+
+static uint32_t sample_of_event(const struct profile *profile, size_t event)
+{
+	return profile->events[event].sample;
+}
+
+static bool groups_init(struct groups *groups, size_t count, const struct profile *profile, size_t member_count,
+	uint32_t (*group_of)(const struct profile *profile, size_t member), struct error *err)
+{
+	*groups = (struct groups){ calloc(count + 2, sizeof(*groups->starts)),
+		calloc(member_count + 1, sizeof(*groups->members)) };
+	if (!groups->starts || !groups->members)
+		return error_set_memory(err);
+	/* Counts go two places further on, so that filling in the members moves each start to its final value. */
+	for (size_t i = 0; i < member_count; i++)
+		groups->starts[group_of(profile, i) + 2]++;
+	for (size_t i = 2; i < count + 2; i++)
+		groups->starts[i] += groups->starts[i - 1];
+	for (size_t i = 0; i < member_count; i++)
+		groups->members[groups->starts[group_of(profile, i) + 1]++] = (uint32_t)i;
+	return true;
+}
+
+static void groups_deinit(struct groups *groups)
+{
+	free(groups->starts);
+	free(groups->members);
+}
+
+static bool add_stack(struct otlp_writer *w, uint32_t stack, uint32_t *index, struct error *err)
+{
+	const struct profile_stack *stacks = w->profile->stacks;
+	uint32_t *known = &w->stacks[stack];
+
+	if (stack != 0 && *known == 0) {
+		w->part.size = 0;
+		for (; stack; stack = stacks[stack].parent)
+			buffer_append_varint(&w->part, (uint64_t)stacks[stack].location + 1);
+		w->message.size = 0;
+		append_buffer(&w->message, OTLP_STACK_LOCATIONS, &w->part);
+		append_buffer(&w->stack_table, OTLP_DICTIONARY_STACKS, &w->message);
+		*known = ++w->stack_count;
+	}
+	*index = *known;
+	return buffer_ok(&w->part, err) && buffer_ok(&w->message, err) && buffer_ok(&w->stack_table, err);
+}
+
+/* Whether each event of this value has its time, in a run that has one itself. */
+static bool has_times(const struct otlp_writer *w, uint32_t type, const struct profile_run *run)
+{
+	return w->profile->has_timeline && w->profile->counts_of[type] == 0 && run->start_unix_ns > 0;
+}
+
+/* Shares a sample's value out among its events, by their weights; whole numbers, whose sum is the value. */
+static void append_event_values(struct otlp_writer *w, uint32_t sample, int64_t value)
+{
+	const size_t from = w->events.starts[sample], to = w->events.starts[sample + 1];
+	__int128 weight = 0, before = 0, all = 0;
+
+	for (size_t i = from; i < to; i++)
+		all += profile_event_weight(w->profile, w->events.members[i]);
+	for (size_t i = from; i < to; i++) {
+		__int128 share;
+
+		weight += profile_event_weight(w->profile, w->events.members[i]);
+		share = value * weight / all;
+		buffer_append_varint(&w->part, (uint64_t)(share - before));
+		before = share;
+	}
+}
+
+static void append_event_times(struct otlp_writer *w, uint32_t sample, const struct profile_run *run)
+{
+	for (size_t i = w->events.starts[sample]; i < w->events.starts[sample + 1]; i++)
+		append_fixed64(&w->part,
+			(uint64_t)saturating_add(run->start_unix_ns, w->profile->events[w->events.members[i]].time_ns));
+}
+
+static bool append_sample(struct otlp_writer *w, uint32_t id, uint32_t type, const struct profile_run *run,
+	struct buffer *out, struct error *err)
+{
+	const struct profile *profile = w->profile;
+	const struct profile_sample *sample = &profile->samples[id];
+	const int64_t *values = &profile->values[(size_t)id * profile->value_type_count];
+	const size_t attributes = w->thread_starts[sample->thread];
+	const bool is_timed = has_times(w, type, run) && w->events.starts[id] < w->events.starts[id + 1];
+	uint32_t stack;
+
+	if (values[type] == 0)
+		return true;
+	if (!add_stack(w, sample->stack, &stack, err))
+		return false;
+	w->message.size = 0;
+	append_number(&w->message, OTLP_SAMPLE_STACK, stack);
+	if (w->thread_starts[sample->thread + 1] > attributes)
+		otlp_append_bytes(&w->message, OTLP_SAMPLE_ATTRIBUTES, w->thread_attributes.data + attributes,
+			w->thread_starts[sample->thread + 1] - attributes);
+	w->part.size = 0;
+	if (!is_timed)
+		buffer_append_varint(&w->part, (uint64_t)values[type]);
+	/* Waits are events of the count 1, however long they are. */
+	for (size_t i = w->events.starts[id]; is_timed && type == 0 && i < w->events.starts[id + 1]; i++)
+		buffer_append_varint(&w->part, 1);
+	if (is_timed && type != 0)
+		append_event_values(w, id, values[type]);
+	append_buffer(&w->message, OTLP_SAMPLE_VALUES, &w->part);
+	w->part.size = 0;
+	if (is_timed)
+		append_event_times(w, id, run);
+	append_buffer(&w->message, OTLP_SAMPLE_TIMES, &w->part);
+	append_buffer(out, OTLP_PROFILE_SAMPLES, &w->message);
+	return buffer_ok(&w->part, err) && buffer_ok(&w->message, err) && buffer_ok(out, err);
+}
+
+/* ---- Profiles ---- */
+
+static bool append_type(
+	struct otlp_writer *w, uint32_t field, struct profile_value_type type, struct buffer *out, struct error *err)
+{
+	uint32_t name, unit;
+
+	if (!add_profile_string(w, type.type, &name, err) || !add_profile_string(w, type.unit, &unit, err))
+		return false;
+	w->part.size = 0;
+	append_number(&w->part, OTLP_TYPE_TYPE, name);
+	append_number(&w->part, OTLP_TYPE_UNIT, unit);
+	append_buffer(out, field, &w->part);
+	return buffer_ok(out, err);
+}
+
+/* One run's values of one type. */
+static bool append_profile(struct otlp_writer *w, uint32_t run_id, uint32_t type, struct buffer *out, struct error *err)
+{
+	const struct profile *profile = w->profile;
+	const struct profile_run *run = &profile->runs[run_id];
+
+	if (!append_type(w, OTLP_PROFILE_TYPE, profile->value_types[type], out, err))
+		return false;
+	for (size_t i = w->samples.starts[run_id]; i < w->samples.starts[run_id + 1]; i++)
+		if (!append_sample(w, w->samples.members[i], type, run, out, err))
+			return false;
+	if (run->start_unix_ns > 0) {
+		buffer_append_varint(out, OTLP_PROFILE_TIME << 3 | 1);
+		append_fixed64(out, (uint64_t)run->start_unix_ns);
+	}
+	append_number(out, OTLP_PROFILE_DURATION, run->duration_ns > 0 ? (uint64_t)run->duration_ns : 0);
+	if (profile->period <= 0)
+		return buffer_ok(out, err);
+	if (!append_type(w, OTLP_PROFILE_PERIOD_TYPE, profile->period_type, out, err))
+		return false;
+	append_number(out, OTLP_PROFILE_PERIOD, (uint64_t)profile->period);
+	return buffer_ok(out, err);
+}
+
+/* What is shown first comes first. Where it is not known how many samples were taken, value type 0 is no measure. */
+static bool append_profiles(struct otlp_writer *w, struct buffer *out, struct error *err)
+{
+	const uint32_t first = w->profile->default_value_type;
+	CLEANUP(buffer_deinit) struct buffer profile = { 0 };
+
+	buffer_init(&profile, out->max_bytes);
+	for (uint32_t run = 0; run < w->profile->run_count; run++)
+		for (uint32_t i = 0; i < w->profile->value_type_count; i++) {
+			const uint32_t type = i == 0 ? first : i <= first ? i - 1 : i;
+
+			if (type < profile_first_metric(w->profile))
+				continue;
+			profile.size = 0;
+			if (!append_profile(w, run, type, &profile, err))
+				return false;
+			append_buffer(out, OTLP_SCOPE_PROFILES, &profile);
+		}
+	return buffer_ok(out, err);
+}
+
+/* What the whole profile is of. */
+static bool append_resource(struct otlp_writer *w, struct buffer *out, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer resource = { 0 };
+
+	buffer_init(&resource, out->max_bytes);
+	for (size_t i = 0; i < OTLP_LABELS; i++) {
+		const char *value = profile_label(w->profile, otlp_label_keys[i]);
+		const char *key = otlp_key_of((enum otlp_meaning)(OTLP_MEANS_SERVICE + i));
+
+		if (!value)
+			continue;
+		if (!make_text_value(w, value, strlen(value), err))
+			return false;
+		w->message.size = 0;
+		otlp_append_bytes(&w->message, OTLP_PAIR_KEY, key, strlen(key));
+		append_buffer(&w->message, OTLP_PAIR_VALUE, &w->value);
+		append_buffer(&resource, OTLP_RESOURCE_ATTRIBUTES, &w->message);
+	}
+	/* It begins the file, by which it is recognized. */
+	otlp_append_bytes(out, OTLP_RESOURCE_PROFILES_RESOURCE, resource.data, resource.size);
+	return buffer_ok(&w->message, err) && buffer_ok(&resource, err) && buffer_ok(out, err);
+}
+
+static bool append_resource_profiles(struct otlp_writer *w, struct buffer *out, struct error *err)
+{
+	static const char tool[] = "kelvin";
+	CLEANUP(buffer_deinit) struct buffer scope = { 0 }, resource = { 0 };
+
+	buffer_init(&scope, out->max_bytes);
+	buffer_init(&resource, out->max_bytes);
+	w->part.size = 0;
+	otlp_append_bytes(&w->part, OTLP_SCOPE_NAME, tool, strlen(tool));
+	append_buffer(&scope, OTLP_SCOPE_SCOPE, &w->part);
+	if (!append_profiles(w, &scope, err) || !append_resource(w, &resource, err))
+		return false;
+	append_buffer(&resource, OTLP_RESOURCE_PROFILES_SCOPES, &scope);
+	append_buffer(out, OTLP_DATA_RESOURCES, &resource);
+	return buffer_ok(&resource, err) && buffer_ok(out, err);
+}
+
+/* ---- The dictionary: what an index of 0 refers to stands for nothing, so that ids begin with 1 ---- */
+
+static bool append_mappings(struct otlp_writer *w, struct buffer *out, struct error *err)
+{
+	otlp_append_bytes(out, OTLP_DICTIONARY_MAPPINGS, NULL, 0);
+	for (size_t i = 0; i < w->profile->mapping_count; i++) {
+		const struct profile_mapping *mapping = &w->profile->mappings[i];
+		uint32_t path, build_id;
+
+		if (!add_profile_string(w, mapping->path, &path, err) ||
+			!add_text_attribute(
+				w, OTLP_MEANS_BUILD_ID, profile_string(w->profile, mapping->build_id), &build_id, err))
+			return false;
+		w->message.size = 0;
+		append_number(&w->message, OTLP_MAPPING_START, mapping->start);
+		append_number(&w->message, OTLP_MAPPING_LIMIT, mapping->end);
+		append_number(&w->message, OTLP_MAPPING_OFFSET, mapping->file_offset);
+		append_number(&w->message, OTLP_MAPPING_FILE, path);
+		append_index(&w->message, OTLP_MAPPING_ATTRIBUTES, build_id);
+		otlp_append_bytes(out, OTLP_DICTIONARY_MAPPINGS, w->message.data, w->message.size);
+	}
+	return buffer_ok(&w->message, err) && buffer_ok(out, err);
+}
+
+/* What a frame is of, by the function that contains its code; "": it is not known. */
+static const char *frame_type(const struct profile *profile, const struct profile_location *location)
+{
+	static const char *const types[PROFILE_LANGUAGE_COUNT] = {
+		[PROFILE_LANGUAGE_NATIVE] = "native",
+		[PROFILE_LANGUAGE_PYTHON] = "cpython",
+		[PROFILE_LANGUAGE_JAVASCRIPT] = "v8js",
+		[PROFILE_LANGUAGE_JAVA] = "jvm",
+		[PROFILE_LANGUAGE_KERNEL] = OTLP_FRAME_KERNEL,
+		[PROFILE_LANGUAGE_RUBY] = "ruby",
+		[PROFILE_LANGUAGE_GO] = "go",
+		[PROFILE_LANGUAGE_PHP] = "php",
+		[PROFILE_LANGUAGE_PERL] = "perl",
+		[PROFILE_LANGUAGE_DOTNET] = "dotnet",
+		[PROFILE_LANGUAGE_ERLANG] = "beam",
+	};
+	const bool has_mapping = location->mapping != PROFILE_NONE;
+	enum profile_language language = PROFILE_LANGUAGE_NATIVE;
+
+	if (has_mapping && profile->mappings[location->mapping].kind == PROFILE_MAPPING_KERNEL)
+		return OTLP_FRAME_KERNEL;
+	if (location->line_count > 0) {
+		const struct profile_line *outer = &profile->lines[location->first_line + location->line_count - 1];
+		const struct profile_function *function = &profile->functions[outer->function];
+
+		language = profile_language_of(
+			profile_string(profile, function->name), profile_string(profile, function->module));
+	}
+	/* Folded stacks and others do not tell what is machine code. */
+	if (language == PROFILE_LANGUAGE_NATIVE && !has_mapping)
+		return "";
+	return types[language] ? types[language] : "";
+}
+
+static bool append_locations(struct otlp_writer *w, struct buffer *out, struct error *err)
+{
+	const struct profile *profile = w->profile;
+
+	otlp_append_bytes(out, OTLP_DICTIONARY_LOCATIONS, NULL, 0);
+	for (size_t i = 0; i < profile->location_count; i++) {
+		const struct profile_location *location = &profile->locations[i];
+		uint32_t type;
+
+		if (!add_text_attribute(w, OTLP_MEANS_KERNEL, frame_type(profile, location), &type, err))
+			return false;
+		w->message.size = 0;
+		if (location->mapping != PROFILE_NONE)
+			append_number(&w->message, OTLP_LOCATION_MAPPING, (uint64_t)location->mapping + 1);
+		append_number(&w->message, OTLP_LOCATION_ADDRESS, location->address);
+		for (uint32_t k = 0; k < location->line_count; k++) {
+			const struct profile_line *line = &profile->lines[location->first_line + k];
+
+			w->part.size = 0;
+			append_number(&w->part, OTLP_LINE_FUNCTION, (uint64_t)line->function + 1);
+			append_number(&w->part, OTLP_LINE_LINE, line->line);
+			append_buffer(&w->message, OTLP_LOCATION_LINES, &w->part);
+		}
+		append_index(&w->message, OTLP_LOCATION_ATTRIBUTES, type);
+		otlp_append_bytes(out, OTLP_DICTIONARY_LOCATIONS, w->message.data, w->message.size);
+	}
+	return buffer_ok(&w->part, err) && buffer_ok(&w->message, err) && buffer_ok(out, err);
+}
+
+static bool append_functions(struct otlp_writer *w, struct buffer *out, struct error *err)
+{
+	otlp_append_bytes(out, OTLP_DICTIONARY_FUNCTIONS, NULL, 0);
+	for (size_t i = 0; i < w->profile->function_count; i++) {
+		const struct profile_function *function = &w->profile->functions[i];
+		uint32_t name, system_name, file;
+
+		if (!add_profile_string(w, function->name, &name, err) ||
+			!add_profile_string(w, function->linkage_name ? function->linkage_name : function->name,
+				&system_name, err) ||
+			!add_profile_string(w, function->file, &file, err))
+			return false;
+		w->message.size = 0;
+		append_number(&w->message, OTLP_FUNCTION_NAME, name);
+		append_number(&w->message, OTLP_FUNCTION_SYSTEM_NAME, system_name);
+		append_number(&w->message, OTLP_FUNCTION_FILE, file);
+		append_number(&w->message, OTLP_FUNCTION_START_LINE, function->start_line);
+		otlp_append_bytes(out, OTLP_DICTIONARY_FUNCTIONS, w->message.data, w->message.size);
+	}
+	return buffer_ok(&w->message, err) && buffer_ok(out, err);
+}
+
+/* The first entry of such a table is empty. */
+static void append_table(const struct string_table *table, uint32_t field, struct buffer *out)
+{
+	for (uint32_t i = 0; i < string_table_count(table); i++)
+		otlp_append_bytes(out, field, string_table_get(table, i), string_table_size(table, i));
+}
+
+static bool append_dictionary(struct otlp_writer *w, struct buffer *out, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer dictionary = { 0 };
+
+	buffer_init(&dictionary, out->max_bytes);
+	if (!append_mappings(w, &dictionary, err) || !append_locations(w, &dictionary, err) ||
+		!append_functions(w, &dictionary, err))
+		return false;
+	otlp_append_bytes(&dictionary, OTLP_DICTIONARY_LINKS, NULL, 0);
+	append_table(w->strings, OTLP_DICTIONARY_STRINGS, &dictionary);
+	append_table(w->attributes, OTLP_DICTIONARY_ATTRIBUTES, &dictionary);
+	otlp_append_bytes(&dictionary, OTLP_DICTIONARY_STACKS, NULL, 0);
+	if (w->stack_table.size)
+		buffer_append(&dictionary, w->stack_table.data, w->stack_table.size);
+	append_buffer(out, OTLP_DATA_DICTIONARY, &dictionary);
+	return buffer_ok(&dictionary, err) && buffer_ok(out, err);
+}
+
+/* ---- All of it ---- */
+
+static bool otlp_writer_init(struct otlp_writer *w, const struct profile *profile, size_t max_bytes, struct error *err)
+{
+	struct buffer *const buffers[] = { &w->stack_table, &w->thread_attributes, &w->raw, &w->text, &w->value,
+		&w->attribute, &w->part, &w->message };
+	const size_t event_count = profile->has_timeline ? profile->event_count : 0;
+
+	*w = (struct otlp_writer){ .profile = profile };
+	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
+		buffer_init(buffers[i], max_bytes);
+	w->stacks = calloc(profile->stack_count + 1, sizeof(*w->stacks));
+	if (!w->stacks)
+		return error_set_memory(err);
+	return string_table_create(max_bytes, &w->strings, err) &&
+	       string_table_create(max_bytes, &w->attributes, err) &&
+	       groups_init(&w->samples, profile->run_count, profile, profile->sample_count, run_of_sample, err) &&
+	       groups_init(&w->events, profile->sample_count, profile, event_count, sample_of_event, err) &&
+	       add_threads(w, err);
+}
+
+static void otlp_writer_deinit(struct otlp_writer *w)
+{
+	string_table_destroy(w->strings);
+	string_table_destroy(w->attributes);
+	free(w->stacks);
+	free(w->thread_starts);
+	groups_deinit(&w->samples);
+	groups_deinit(&w->events);
+	buffer_deinit(&w->stack_table);
+	buffer_deinit(&w->thread_attributes);
+	buffer_deinit(&w->raw);
+	buffer_deinit(&w->text);
+	buffer_deinit(&w->value);
+	buffer_deinit(&w->attribute);
+	buffer_deinit(&w->part);
+	buffer_deinit(&w->message);
+}
+
+bool foreign_write_otlp(const struct profile *profile, struct buffer *out, struct error *err)
+{
+	CLEANUP(otlp_writer_deinit) struct otlp_writer w = { 0 };
+
+	return otlp_writer_init(&w, profile, out->max_bytes, err) && append_resource_profiles(&w, out, err) &&
+	       append_dictionary(&w, out, err);
+}

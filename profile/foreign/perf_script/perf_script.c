@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/foreign/perf_script/perf_script.h"
+
+#include "profile/foreign/perf_script/samples.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MAX_LINE_BYTES = 1 << 24 };
+
+struct perf_script {
+	struct text_lines lines;
+	struct script_samples samples;
+	int64_t first_ns, last_ns;
+};
+
+static void perf_script_deinit(struct perf_script *r)
+{
+	text_lines_deinit(&r->lines);
+	script_samples_deinit(&r->samples);
+}
+
+/* A line of a stack; with -F srcline a line follows each that has neither an address nor a binary. */
+static bool read_frame(struct perf_script *r, struct script_span line, struct error *err)
+{
+	struct script_span binary = { "", "" };
+	uint64_t address = 0;
+	bool has_address = script_take_address(&line, &address), has_binary = script_take_binary(&line, &binary);
+
+	line = script_trim(line);
+	if (r->samples.frame_count > 0 && !has_address && !has_binary)
+		return true;
+	return script_samples_add_frame(&r->samples, address, line, binary, err);
+}
+
+/* ---- The line before a stack ---- */
+
+/*
+ * Words up to the time, from the right: flags and the CPU in brackets, the thread, and what is left is its name. Where
+ * no time is printed, the first number is the thread's.
+ */
+static void read_owner(
+	struct script_span before, bool has_time, struct profile_thread *thread, struct script_span *comm)
+{
+	struct script_span rest = before, word;
+
+	*comm = script_trim(before);
+	while (script_size(script_trim(rest)) > 0) {
+		struct script_span left;
+
+		word = script_last_word(rest, &left);
+		if (script_is_thread(word, thread)) {
+			*comm = script_trim(left);
+			return;
+		}
+		if (has_time && *word.at != '[')
+			return;
+		rest = left;
+	}
+}
+
+static bool find_thread(struct perf_script *r, struct script_span before, bool has_time, struct error *err)
+{
+	struct profile_thread thread = { .run = r->samples.run };
+	struct script_span comm;
+
+	read_owner(before, has_time, &thread, &comm);
+	if (!string_table_add(r->samples.profile->strings, comm.at, script_size(comm), &thread.name, err))
+		return false;
+	thread.process_name = thread.name;
+	return profile_add_thread(r->samples.profile, &thread, &r->samples.thread, err);
+}
+
+static void note_time(struct perf_script *r, int64_t ns)
+{
+	if (r->first_ns == 0 || ns < r->first_ns)
+		r->first_ns = ns;
+	if (ns > r->last_ns)
+		r->last_ns = ns;
+}
+
+/*
+ * A period and an event, and behind them what belongs to a tracepoint, or the only frame of a sample without a stack.
+ * False: the line is of a record that is no sample.
+ */
+static bool read_event(struct perf_script *r, struct script_span rest, bool *is_sample, struct error *err)
+{
+	struct script_span behind, word = script_first_word(rest, &behind), name = { "", "" };
+
+	r->samples.period = 0;
+	if (script_is_number(word, &r->samples.period)) {
+		r->samples.has_periods = true;
+		rest = behind;
+		word = script_first_word(rest, &behind);
+	}
+	*is_sample = !script_starts_with(word, "PERF_RECORD_");
+	if (!*is_sample)
+		return true;
+	if (script_size(word) > 1 && word.end[-1] == ':') {
+		name = script_event_name(word);
+		rest = behind;
+	}
+	rest = script_trim(rest);
+	r->samples.is_open = true;
+	if (!script_samples_set_event(&r->samples, name, err))
+		return false;
+	return rest.at == rest.end || rest.end[-1] != ')' || read_frame(r, rest, err);
+}
+
+/*
+ * Without a time, the event with its colon ends what is told of the thread, or the period before it: a number behind
+ * the thread's.
+ */
+static void find_event_word(struct script_span line, struct script_span *before, struct script_span *behind)
+{
+	struct script_span rest = line, word, left, last = { line.at, line.at }, last_but_one = last;
+	struct profile_thread ignored;
+	int64_t number;
+
+	*before = line;
+	*behind = (struct script_span){ line.end, line.end };
+	for (; script_size(script_trim(rest)) > 0; rest = left, last_but_one = last, last = word) {
+		word = script_first_word(rest, &left);
+		if (script_size(word) < 2 || word.end[-1] != ':')
+			continue;
+		if (script_is_number(last, &number) && script_is_thread(last_but_one, &ignored))
+			word.at = last.at;
+		*before = (struct script_span){ line.at, word.at };
+		*behind = (struct script_span){ word.at, line.end };
+		return;
+	}
+}
+
+static bool read_header(struct perf_script *r, struct script_span line, struct error *err)
+{
+	struct script_span before, behind;
+	int64_t ns;
+	bool has_time = script_find_time(line, &before, &behind, &ns), is_sample;
+
+	if (!has_time)
+		find_event_word(line, &before, &behind);
+	if (!read_event(r, behind, &is_sample, err) || !is_sample)
+		return !is_sample;
+	if (has_time)
+		note_time(r, ns);
+	return find_thread(r, before, has_time, err);
+}
+
+/* ---- The text ---- */
+
+/* Lines of a stack are indented, unless a mail or a page took that away; those before it may be, but have a time. */
+static bool is_header(const struct perf_script *r, struct script_span line)
+{
+	struct script_span before, behind, binary, frame = line;
+	uint64_t address;
+	int64_t ns;
+
+	if (script_find_time(line, &before, &behind, &ns))
+		return true;
+	return !isspace((unsigned char)*line.at) &&
+	       !(r->samples.is_open && script_take_address(&frame, &address) && script_take_binary(&frame, &binary));
+}
+
+static bool read_line(struct perf_script *r, struct script_span line, struct error *err)
+{
+	/* An empty line ends a stack; one that stands before it, as in edited files, does not. */
+	if (script_size(script_trim(line)) == 0)
+		return r->samples.frame_count == 0 || script_samples_end(&r->samples, err);
+	if (*line.at == '#')
+		return true;
+	if (is_header(r, line))
+		return script_samples_end(&r->samples, err) && read_header(r, line, err);
+	if (!r->samples.is_open) {
+		/* -F ip,sym: nothing stands before the stack. */
+		r->samples.is_open = true;
+		r->samples.period = 0;
+		if (!script_samples_set_event(&r->samples, (struct script_span){ "", "" }, err) ||
+			!find_thread(r, (struct script_span){ "", "" }, true, err))
+			return false;
+	}
+	return read_frame(r, line, err);
+}
+
+static bool read_lines(struct perf_script *r, struct error *err)
+{
+	const char *line;
+	size_t size;
+
+	do {
+		if (!text_lines_next(&r->lines, &line, &size, err))
+			return false;
+		if (line && !read_line(r, (struct script_span){ line, line + size }, err))
+			return error_prefix(err, "line %zu", r->lines.line);
+	} while (line);
+	return script_samples_end(&r->samples, err);
+}
+
+bool perf_script_read(const struct text_source *text, const char *name, size_t most_stacks, struct profile **profile,
+	struct error *err)
+{
+	CLEANUP(perf_script_deinit) struct perf_script r = { 0 };
+
+	if (!text_lines_init(&r.lines, text, MAX_LINE_BYTES, err) || !script_samples_init(&r.samples, err))
+		return false;
+	profile_limit_stacks(r.samples.profile, most_stacks);
+	if (!read_lines(&r, err) || !script_samples_finish(&r.samples, err) ||
+		!profile_validate(r.samples.profile, err))
+		return r.lines.read_failed ? false : error_prefix(err, "cannot read %s", name);
+	r.samples.profile->runs[r.samples.run].duration_ns = r.last_ns - r.first_ns;
+	*profile = TAKE(r.samples.profile);
+	return true;
+}
+
+/* ---- What a text is ---- */
+
+static struct script_span next_line(struct script_span *text)
+{
+	struct script_span line = *text;
+	const char *end = line.at < line.end ? memchr(line.at, '\n', script_size(line)) : NULL;
+
+	line.end = end ? end : line.end;
+	text->at = end ? end + 1 : text->end;
+	return line;
+}
+
+/*
+ * Whether a line is a frame: an address, and a function, whose binary is told unless the line is indented. A count at
+ * its end makes a folded stack of it.
+ */
+static bool looks_like_frame(struct script_span line)
+{
+	enum { LEAST_ADDRESS = 0x1000 };
+	bool is_indented = line.at < line.end && isspace((unsigned char)*line.at);
+	struct script_span binary, before, last = script_last_word(line, &before);
+	uint64_t address;
+
+	while (last.at < last.end && isdigit((unsigned char)*last.at))
+		last.at++;
+	return last.at < last.end && script_take_address(&line, &address) && address >= LEAST_ADDRESS &&
+	       (is_indented ? script_size(script_trim(line)) > 0 : script_take_binary(&line, &binary));
+}
+
+/* A sample has a time. Where none is printed, a stack begins in the line below, or at once. */
+bool perf_script_is(const char *text, size_t size)
+{
+	struct script_span left = { text, text + size }, line, before, behind;
+	int64_t ns;
+
+	do {
+		line = next_line(&left);
+	} while (left.at < left.end && (script_size(script_trim(line)) == 0 || *line.at == '#'));
+	return script_find_time(line, &before, &behind, &ns) || looks_like_frame(line) ||
+	       looks_like_frame(next_line(&left));
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/foreign/perf_script/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FRAMES = 1 << 16 };
+
+/* A frame; the innermost first. */
+struct script_frame {
+	struct profile_line line;
+	uint32_t mapping;
+	bool is_inlined; /* into the next one */
+};
+
+struct tally_key {
+	uint32_t stack, thread, event;
+};
+
+/* Samples are added up here, since their events, which become value types, are all known at the end only. */
+struct script_tally {
+	struct tally_key key;
+	int64_t count, period;
+};
+
+bool script_samples_init(struct script_samples *r, struct error *err)
+{
+	struct profile_run run = { .exit_status = -1 };
+
+	*r = (struct script_samples){ .kernel_mapping = PROFILE_NONE };
+	hash_map_init(&r->tally_of, sizeof(struct tally_key));
+	return profile_create(&r->profile, err) && profile_intern(r->profile, "perf", &r->profile->facts.tool, err) &&
+	       profile_add_run(r->profile, &run, &r->run, err);
+}
+
+void script_samples_deinit(struct script_samples *r)
+{
+	profile_destroy(r->profile);
+	free(r->frames);
+	free(r->inline_lines);
+	hash_map_deinit(&r->tally_of);
+	free(r->tallies);
+}
+
+/* perf names code that was made at run time by the file of its map. */
+static enum profile_mapping_kind kind_of_binary(struct script_span binary)
+{
+	if (script_starts_with(binary, "[vdso]"))
+		return PROFILE_MAPPING_VDSO;
+	if (script_starts_with(binary, "//anon") || script_starts_with(binary, "[heap]"))
+		return PROFILE_MAPPING_ANON;
+	return script_starts_with(binary, "/tmp/perf-") || script_starts_with(binary, "[JIT]") ? PROFILE_MAPPING_JIT
+											       : PROFILE_MAPPING_FILE;
+}
+
+static bool add_mapping(
+	struct script_samples *r, struct script_span binary, bool is_kernel, uint32_t *id, struct error *err)
+{
+	static const char deleted[] = " (deleted)";
+	struct profile_mapping mapping = { 0 };
+	size_t size = script_size(binary);
+
+	if (is_kernel) {
+		mapping.kind = PROFILE_MAPPING_KERNEL;
+		if (r->kernel_mapping == PROFILE_NONE &&
+			(!profile_intern(r->profile, "[kernel.kallsyms]", &mapping.path, err) ||
+				!profile_add_mapping(r->profile, &mapping, &r->kernel_mapping, err)))
+			return false;
+		*id = r->kernel_mapping;
+		return true;
+	}
+	*id = PROFILE_NONE;
+	if (size == 0 || script_starts_with(binary, "[unknown]"))
+		return true;
+	mapping.kind = kind_of_binary(binary);
+	mapping.deleted = size > strlen(deleted) && memcmp(binary.end - strlen(deleted), deleted, strlen(deleted)) == 0;
+	size -= mapping.deleted ? strlen(deleted) : 0;
+	if (mapping.kind == PROFILE_MAPPING_JIT)
+		return profile_intern(r->profile, PROFILE_JIT_MODULE, &mapping.path, err) &&
+		       profile_add_mapping(r->profile, &mapping, id, err);
+	return string_table_add(r->profile->strings, binary.at, size, &mapping.path, err) &&
+	       profile_add_mapping(r->profile, &mapping, id, err);
+}
+
+bool script_samples_add_frame(struct script_samples *r, uint64_t address, struct script_span name,
+	struct script_span binary, struct error *err)
+{
+	static const char unnamed[] = "[unnamed]";
+	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
+	struct script_frame frame = { .mapping = PROFILE_NONE, .is_inlined = script_starts_with(binary, "inlined") };
+	bool is_kernel =
+		script_starts_with(binary, "[kernel") || script_starts_with(binary, "[guest.kernel") || address >> 63;
+
+	if (r->frame_count == MAX_FRAMES)
+		return error_set(err, ERROR_LIMIT, "a stack has more than 65,536 frames");
+	if (!frame.is_inlined && !add_mapping(r, script_without_offset(binary), is_kernel, &frame.mapping, err))
+		return false;
+	if (frame.mapping != PROFILE_NONE)
+		function.module = r->profile->mappings[frame.mapping].module;
+	name = script_without_offset(name);
+	if (script_size(name) == 0 || script_starts_with(name, "[unknown]"))
+		name = (struct script_span){ unnamed, unnamed + sizeof(unnamed) - 1 };
+	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err) ||
+		!string_table_add(r->profile->strings, name.at, script_size(name), &function.name, err) ||
+		!profile_add_function(r->profile, &function, &frame.line.function, err))
+		return false;
+	r->frames[r->frame_count++] = frame;
+	return true;
+}
+
+static bool push_location(struct script_samples *r, size_t first, size_t count, uint32_t *stack, struct error *err)
+{
+	uint32_t location;
+
+	if (!ARRAY_RESERVE(&r->inline_lines, &r->inline_capacity, count, MAX_FRAMES, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		r->inline_lines[i] = r->frames[first + i].line;
+	return profile_add_location_of_lines(
+		       r->profile, r->frames[first + count - 1].mapping, r->inline_lines, count, &location, err) &&
+	       profile_add_stack(r->profile, *stack, location, stack, err);
+}
+
+static bool count_sample(struct script_samples *r, uint32_t stack, struct error *err)
+{
+	struct tally_key key = { stack, r->thread, r->event };
+	struct script_tally *tally;
+	uint32_t *value;
+	bool added;
+
+	if (!hash_map_add(&r->tally_of, &key, (uint32_t)r->tally_count, &value, &added, err))
+		return false;
+	if (added) {
+		if (!ARRAY_RESERVE(&r->tallies, &r->tally_capacity, r->tally_count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		r->tallies[r->tally_count++] = (struct script_tally){ .key = key };
+	}
+	tally = &r->tallies[*value];
+	tally->count++;
+	if (__builtin_add_overflow(tally->period, r->period, &tally->period))
+		return error_set(err, ERROR_FORMAT, "its periods are more than can be added up");
+	return true;
+}
+
+bool script_samples_end(struct script_samples *r, struct error *err)
+{
+	uint32_t stack = 0;
+
+	if (!r->is_open)
+		return true;
+	for (size_t end = r->frame_count, first; end > 0; end = first) {
+		first = end - 1;
+		while (first > 0 && r->frames[first - 1].is_inlined)
+			first--;
+		if (!push_location(r, first, end - first, &stack, err))
+			return false;
+	}
+	r->is_open = false;
+	r->frame_count = 0;
+	return count_sample(r, stack, err);
+}
+
+bool script_samples_set_event(struct script_samples *r, struct script_span name, struct error *err)
+{
+	uint32_t string;
+
+	if (!string_table_add(r->profile->strings, name.at, script_size(name), &string, err))
+		return false;
+	for (r->event = 0; r->event < r->event_count; r->event++)
+		if (r->events[r->event] == string)
+			return true;
+	if (r->event_count == SCRIPT_MAX_EVENTS)
+		return error_set(err, ERROR_LIMIT, "it has more than %d events", SCRIPT_MAX_EVENTS);
+	r->events[r->event_count++] = string;
+	return true;
+}
+
+static bool add_value_type(struct script_samples *r, uint32_t event, struct error *err)
+{
+	const char *name = profile_string(r->profile, r->events[event]);
+	bool is_clock = strcmp(name, "cpu-clock") == 0 || strcmp(name, "task-clock") == 0;
+
+	if (!*name)
+		name = "weight";
+	return profile_add_value_type(r->profile, is_clock ? "cpu" : name, is_clock ? "nanoseconds" : "count", err);
+}
+
+bool script_samples_finish(struct script_samples *r, struct error *err)
+{
+	struct profile *profile = r->profile;
+	bool has_values = r->has_periods || r->event_count > 1;
+
+	for (uint32_t i = 0; i < r->event_count && has_values; i++)
+		if (!add_value_type(r, i, err))
+			return false;
+	for (size_t i = 0; i < r->tally_count; i++) {
+		const struct script_tally *tally = &r->tallies[i];
+		int64_t values[PROFILE_MAX_VALUE_TYPES] = { tally->count };
+
+		if (has_values)
+			values[1 + tally->key.event] = r->has_periods ? tally->period : tally->count;
+		if (!profile_add_sample(profile, tally->key.stack, tally->key.thread, values, -1, err))
+			return false;
+		profile->quality.samples += (uint64_t)tally->count;
+	}
+	/* The first is what perf was told to measure first. The count is that of all of them. */
+	profile->default_value_type = has_values ? 1 : 0;
+	for (uint32_t i = 0; i < profile->value_type_count && r->event_count > 1; i++)
+		profile->counts_of[i] = PROFILE_NONE;
+	return true;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/ebpf/ebpf.h"
+#include "sampler/process/process.h"
+
+/*
+ * The program's own frames: where a walked stack leads through an interpreter or through code that it has made, the
+ * frames become those of the program that is interpreted, under the names that the interpreter itself would give them
+ * to perf. Each kind of interpreter is a folder here (sampler/interpret/kind.h):
+ *
+ * python   Frames of CPython are read at the sample by a program in the kernel (sampler/ebpf/frame_reader.h), and
+ * replace the activations of the interpreter's loop one by one. php      Likewise those of PHP, in processes without
+ * threads of PHP's. ruby     Likewise those of Ruby. v8       node's are on the C stack: interpreted and compiled
+ * functions are named by what V8 has there, and in its heap. hotspot  Likewise, by the tables that libjvm exports for
+ * debuggers. They also tell where frames of its code have their callers, which the walk asks for.
+ *
+ * go       Its frames are walked as those of any code, but they may be on two stacks (sampler/ebpf/frame_reader_go.h).
+ *
+ * The memory of processes is hostile: every read is bounded, every list is cut, and names are capped. What an
+ * interpreter does not tell leaves the native frames as they were.
+ */
+struct interpreters;
+
+/*
+ * Call it before the first process is met. Owned by the caller.
+ *
+ * table         borrowed; its listener is set, and unset by interpreters_destroy()
+ * frame_reader  borrowed; NULL: not permitted, and frames that it reads are not shown
+ */
+COMMON_MUST_CHECK
+bool interpreters_create(struct process_table *table, struct ebpf_frame_reader *frame_reader,
+	struct interpreters **interpreters, struct error *err);
+void interpreters_destroy(struct interpreters *interpreters); /* NULL is allowed */
+
+/*
+ * Who is asked about frames in code that a process has made at run time, for the walk of its stacks. Valid until the
+ * process executes another program. `interpreters` may be NULL.
+ */
+struct unwind_maker interpreters_maker(struct interpreters *interpreters, int32_t pid);
+
+/*
+ * Whether code of a process that has no call frame information keeps frame pointers all the same: that of an image, or
+ * (NULL) code that was made while the program runs.
+ */
+bool interpreters_keep_frame_pointers(
+	const struct interpreters *interpreters, int32_t pid, const struct elf_image *elf);
+
+/* A walked stack. */
+struct interpret_sample {
+	int32_t pid;
+	const struct ebpf_frames *interpreter_frames; /* that came with it; NULL: none */
+	struct unwind_job *job;                       /* walked; its frames are changed */
+	bool waits_for_events;                        /* it is one of a wait, in an event loop's call */
+};
+
+/* Gives the frames of a walked stack the names of the program. */
+COMMON_MUST_CHECK
+bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err);
+
+/*
+ * The name of the task (of CPython's asyncio) that a thread with such frames runs, if somebody gave it one: "task
+ * NAME", a string of the profile. Else `*name` stays as it is, as it does when a recording has met too many different
+ * names: those that contain a number of something are endless.
+ */
+COMMON_MUST_CHECK
+bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_frames *frames, uint32_t *name,
+	struct error *err);
+
+/*
+ * Reads the frames of a thread that is asleep, into memory that is borrowed until the next call. False: it has none.
+ */
+bool interpreters_read_frames(struct interpreters *interpreters, int32_t pid, int32_t tid, struct ebpf_frames *frames);
+
+/* Whether other code is known at the address of this one. */
+bool interpreters_know(const struct interpreters *interpreters, const struct ebpf_code *code);
+
+/* Learns the names of a code object that was copied with frames. */
+COMMON_MUST_CHECK
+bool interpreters_learn(struct interpreters *interpreters, const struct ebpf_code *code, struct error *err);
+
+/* Appends lines about frames that could not be named, if there are any. */
+void interpreters_describe(const struct interpreters *interpreters, struct buffer *notices);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/interpret/symbols.h"
+
+#include <string.h>
+
+enum { MOST_SEARCHED_BYTES = 1 << 18 };
+
+/* A table of symbols, and their names. */
+struct table {
+	struct elf_section symbols, names;
+};
+
+/* What is looked for. */
+struct search {
+	struct interpreter_symbol *symbols;
+	size_t count;
+	const char *loop_name;
+	struct interpreter_loop_symbols *loop;
+};
+
+static bool find_table(struct elf_image *elf, const char *symbols, const char *names, struct table *table)
+{
+	return elf_image_section(elf, symbols, &table->symbols) && elf_image_section(elf, names, &table->names);
+}
+
+/*
+ * Whether a name stands in the table, maybe as the end of another one. Tables that are larger than those of
+ * interpreters are not looked through.
+ */
+static bool has_text(const struct table *table, const char *name)
+{
+	return table->names.size <= MOST_SEARCHED_BYTES &&
+	       memmem(table->names.bytes, table->names.size, name, strlen(name) + 1) != NULL;
+}
+
+/* Whether the symbol's name is `name`, with something behind it if `is_prefix`. */
+static bool has_name(const struct table *table, const Elf64_Sym *symbol, const char *name, bool is_prefix)
+{
+	size_t size = strlen(name);
+	const char *at = (const char *)table->names.bytes + symbol->st_name;
+
+	return checked_range(symbol->st_name, size + 1, table->names.size) && memcmp(at, name, size) == 0 &&
+	       at[size] == (is_prefix ? '.' : '\0');
+}
+
+static void take_loop(struct search *search, const struct table *table, const Elf64_Sym *symbol)
+{
+	struct interpreter_loop_symbols *loop = search->loop;
+	struct interpreter_range range = { .start = symbol->st_value };
+
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !checked_add(symbol->st_value, symbol->st_size, &range.end))
+		return;
+	if (has_name(table, symbol, search->loop_name, false))
+		loop->loop = range;
+	else if (has_name(table, symbol, search->loop_name, true) && symbol->st_size > 0 &&
+		 loop->part_count < INTERPRETER_MOST_RANGES)
+		loop->parts[loop->part_count++] = range;
+}
+
+static void take_symbol(struct search *search, const struct table *table, const Elf64_Sym *symbol)
+{
+	for (size_t i = 0; i < search->count; i++)
+		if (has_name(table, symbol, search->symbols[i].name, false)) {
+			search->symbols[i].value = symbol->st_value;
+			search->symbols[i].size = symbol->st_size;
+			search->symbols[i].type = ELF64_ST_TYPE(symbol->st_info);
+		}
+	take_loop(search, table, symbol);
+}
+
+static void take_table(struct search *search, const struct table *table)
+{
+	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
+
+	while (byte_reader_left(&r) >= sizeof(Elf64_Sym)) {
+		Elf64_Sym symbol;
+
+		byte_reader_copy(&r, &symbol, sizeof(symbol));
+		if (symbol.st_shndx != SHN_UNDEF)
+			take_symbol(search, table, &symbol);
+	}
+}
+
+bool interpreter_symbols_find(struct elf_image *elf, struct interpreter_symbol *symbols, size_t count,
+	const char *loop_name, struct interpreter_loop_symbols *loop)
+{
+	struct search search = { symbols, count, loop_name, loop };
+	struct table dynamic = { 0 }, all = { 0 };
+
+	*loop = (struct interpreter_loop_symbols){ 0 };
+	if (!elf_image_is_64bit(elf) || !find_table(elf, ".dynsym", ".dynstr", &dynamic) ||
+		!has_text(&dynamic, symbols[0].name))
+		return false;
+	take_table(&search, &dynamic);
+	if (find_table(elf, ".symtab", ".strtab", &all)) {
+		take_table(&search, &all);
+		loop->has_all = true;
+	}
+	return true;
+}

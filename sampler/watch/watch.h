@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+
+#include <sys/types.h>
+
+/*
+ * What `kelvin watch` records when: which processes its target is at the moment, whether they run another build than
+ * before, and which of the files of its directory are kept. It samples nothing and draws nothing: `cli/` does.
+ *
+ * The directory is all that a watch knows of its past. Each profile tells by its labels which build it is of, so that a
+ * watch that was stopped, or killed, goes on where it was.
+ */
+
+/* ---- Builds ---- */
+
+/* Which build a target runs. "" in a member: not known, which differs from nothing. */
+enum { WATCH_WORD_BYTES = PROFILE_LABEL_VALUE_BYTES + 1 };
+struct watch_build {
+	char build_id[WATCH_WORD_BYTES]; /* of the main binary */
+	char version[WATCH_WORD_BYTES];  /* service.version, as the process was given it */
+	char image[WATCH_WORD_BYTES];    /* of its container: hash of the layers of its root */
+};
+
+/* The labels by which profiles tell it, beside PROFILE_LABEL_VERSION. */
+#define WATCH_LABEL_BUILD "build"
+#define WATCH_LABEL_IMAGE "image"
+#define WATCH_LABEL_STARTED "started" /* when the main process began, as watch_time_words() has it */
+
+/* Whether one of what both know differs: a deploy. */
+bool watch_is_deploy(const struct watch_build *before, const struct watch_build *now);
+
+/* Takes over from `before` what `now` does not know: a build that did not tell its version may still have it. */
+void watch_build_carry(const struct watch_build *before, struct watch_build *now);
+
+/* Appends what differs, what people know best first: "version 41 → 42", "build 1f2e3d4c5b6a → 998877665544". */
+void watch_deploy_words(const struct watch_build *before, const struct watch_build *now, struct buffer *out);
+
+/*
+ * A name of the container image that a process sees as its root, by the lower layers of the overlay that is mounted
+ * there: the image's layers are the same files for all its containers on a machine. `mountinfo` and `cgroup` are the
+ * texts of these files below /proc/PID (proc_pid_mountinfo(5)). Docker puts a layer of the container's own on top of
+ * the image's (moby, "init layer"), which is passed over where the control group is one of Docker's. "": no overlay.
+ */
+void watch_image_of(const char *mountinfo, const char *cgroup, char image[static WATCH_WORD_BYTES]);
+
+/*
+ * The value of an attribute in OTEL_RESOURCE_ATTRIBUTES, as "service.version=42,service.name=shop", whose values are
+ * percent-encoded (OpenTelemetry specification, "Resource SDK"). False: it is not there, or can be no value of a label.
+ */
+bool watch_attribute(const char *attributes, const char *key, char value[static WATCH_WORD_BYTES]);
+
+/*
+ * What a process was told of itself by its environment, whose `size` bytes hold "NAME=VALUE" with a NUL each:
+ * service.name and service.version. "" where it says nothing.
+ */
+struct watch_environment {
+	char service[WATCH_WORD_BYTES], version[WATCH_WORD_BYTES];
+};
+void watch_read_environment(const char *bytes, size_t size, struct watch_environment *environment);
+
+/* ---- The target ---- */
+
+enum watch_target_kind {
+	WATCH_PID,    /* a process, and behind its end the one that takes its place */
+	WATCH_EXE,    /* the oldest process that executes a program, and from then on those of its user */
+	WATCH_CGROUP, /* the processes of a control group, also of one that is made again */
+	WATCH_UNIT,   /* likewise of the group of a systemd unit */
+};
+
+struct watch_wish {
+	enum watch_target_kind kind;
+	pid_t pid;        /* of WATCH_PID */
+	const char *name; /* borrowed: a path or name of a program, the path of a group, "checkout.service" */
+};
+
+/*
+ * A path of a program (it has a '/') means the file there, as we see it, by whatever path its processes see it; and,
+ * where it was replaced or removed, what those processes execute that had it from there. A name means any file of that
+ * name. Neither tells whose process it is: another user may execute the same file, or one of the same name. So a watch
+ * stays with the user whose process it met first.
+ */
+
+/*
+ * The main process of a target: of a group the oldest of those that execute its program, which is the one that used
+ * most of the group's first watch_cpu_ns of CPU time, and the same path as long as there is one. So a launcher is not
+ * taken for the service, nor a helper that comes and goes. Before that time it is not known, and tells of no build.
+ */
+static const int64_t watch_cpu_ns = 1000000000;
+enum { WATCH_PATH_BYTES = 4096 };
+struct watch_process {
+	pid_t pid;
+	uint32_t user;                  /* who answers for it (sampler/process/account.h) */
+	bool is_known;                  /* false: it may turn out to be the launcher */
+	int64_t began_boot_ns;          /* CLOCK_BOOTTIME */
+	char program[WATCH_PATH_BYTES]; /* without " (deleted)"; "": it may not be known */
+	char link[WATCH_PATH_BYTES];    /* as /proc/PID/exe has it */
+	char group[WATCH_PATH_BYTES];   /* control group, as /proc/PID/cgroup has it */
+};
+
+struct watch_target;
+
+/* `err` ERROR_NOT_FOUND: a process of WATCH_PID is not there. Others may come later. */
+COMMON_MUST_CHECK
+bool watch_target_create(const struct watch_wish *wish, struct watch_target **target, struct error *err);
+void watch_target_destroy(struct watch_target *target);
+
+static inline void watch_target_cleanup(struct watch_target **target)
+{
+	watch_target_destroy(*target);
+}
+
+enum watch_sight {
+	WATCH_SAME,  /* nothing has changed */
+	WATCH_THERE, /* the main process is another one than before, or executes another program */
+	WATCH_GONE,  /* it is gone, and none is there in its place */
+};
+
+/*
+ * Looks at the target. That takes two system calls while its main process lives; one that is looked for costs more, and
+ * is looked for less and less often, at least each watch_rest_ns.
+ */
+static const int64_t watch_rest_ns = 4000000000;
+enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns);
+
+/* The main process; NULL: there is none. Borrowed until the next look. */
+const struct watch_process *watch_target_process(const struct watch_target *target);
+
+/* Of WATCH_EXE: whether the last search met processes of users that the target does not belong to. */
+bool watch_target_has_namesakes(const struct watch_target *target);
+
+/* The directory of the control group that is to be recorded; NULL: the process is. Borrowed, likewise. */
+const char *watch_target_group(const struct watch_target *target);
+
+/*
+ * Reads which build a process runs, and what it was told of itself. Its memory, files and environment are foreign and
+ * may be slow; call it in a child process. `service` and the version of the environment are "" where the process
+ * publishes them itself (sampler/process/otel_context.h), as the recorder then reads them while it records.
+ */
+struct watch_identity {
+	struct watch_build build;
+	char service[WATCH_WORD_BYTES];
+};
+COMMON_MUST_CHECK
+bool watch_identify(const struct watch_process *process, struct watch_identity *identity, struct error *err);
+
+/* ---- When it is recorded ---- */
+
+/*
+ * A recording begins in each of the slots of the wall clock that are `every_ns` long, but for a target that is not
+ * there or has begun less than `settle_ns` ago. Another one follows a restart, and WATCH_BURST of them the first
+ * profile of a new build, as fast as they can. These extra ones are paid for: a watch has at most WATCH_MOST_EXTRA of
+ * them, and gets one more each `every_ns`, so that a target which restarts again and again costs no more than twice the
+ * schedule.
+ *
+ * Slots are of the wall clock, so that machines that are watched alike have profiles of the same times; lengths of time
+ * are of CLOCK_BOOTTIME, which goes on while the machine is suspended. A wall clock that is set never makes two
+ * recordings come closer than half of `every_ns`, or go out for longer than `every_ns`. No clock is read here.
+ */
+enum { WATCH_BURST = 2, WATCH_MOST_EXTRA = 6 };
+
+struct watch_clocks {
+	int64_t wall_ns; /* CLOCK_REALTIME */
+	int64_t boot_ns; /* CLOCK_BOOTTIME */
+};
+
+struct watch_plan {
+	int64_t every_ns, settle_ns;
+	int64_t jitter_ns; /* by which slots begin later than multiples of every_ns since 1970; less than every_ns */
+};
+
+enum watch_reason {
+	WATCH_NOT_NOW,
+	WATCH_BY_SCHEDULE,
+	WATCH_BY_RESTART,
+	WATCH_BY_DEPLOY,
+	WATCH_BY_REQUEST, /* of the user */
+};
+
+/* Members are private. */
+struct watch_schedule {
+	struct watch_plan plan;
+	int64_t slot;              /* of the last recording; INT64_MIN: none */
+	int64_t last_boot_ns;      /* when it began */
+	int64_t target_began_ns;   /* CLOCK_BOOTTIME; INT64_MAX: it is not there */
+	int64_t extra_as_of_ns;    /* when `extra` was last added to */
+	unsigned int extra, burst; /* recordings that are paid for; that a new build still has to get */
+	bool has_restarted, is_asked;
+};
+
+/* `newest_wall_ns`: when the newest profile of the directory began; 0: there is none. */
+void watch_schedule_init(struct watch_schedule *schedule, const struct watch_plan *plan, const struct watch_clocks *now,
+	int64_t newest_wall_ns);
+
+/* The target is there, and began then; `is_restart`: it had been another process before. */
+void watch_schedule_target(struct watch_schedule *schedule, int64_t began_boot_ns, bool is_restart);
+void watch_schedule_gone(struct watch_schedule *schedule);
+
+/* The last profile is of a new build. */
+void watch_schedule_deploy(struct watch_schedule *schedule);
+
+/* The user wants a recording now; it waits for nothing but a target. */
+void watch_schedule_ask(struct watch_schedule *schedule);
+
+/* Why a recording should begin now; or WATCH_NOT_NOW, and in `*wait_ns` for how long nothing but an event changes that.
+ */
+enum watch_reason watch_schedule_next(
+	struct watch_schedule *schedule, const struct watch_clocks *now, int64_t *wait_ns);
+
+/* A recording has begun for this reason. */
+void watch_schedule_began(struct watch_schedule *schedule, const struct watch_clocks *now, enum watch_reason reason);
+
+/* ---- The directory ---- */
+
+/*
+ * Files of a watch are named after times in UTC: a profile by when its recording began, a report by when the deploy was
+ * that it tells of. A second file of one name gets a number, so that a clock which was set back never has a file
+ * replaced. Any other file is none of the watch's.
+ */
+enum watch_file_kind { WATCH_PROFILE, WATCH_PART, WATCH_REPORT, WATCH_REPORT_JSON };
+enum { WATCH_NAME_BYTES = 64, WATCH_TIME_BYTES = 32, WATCH_MOST_FILES = 1 << 20 };
+
+struct watch_file {
+	enum watch_file_kind kind;
+	int64_t unix_s;
+	unsigned int number; /* from 1 */
+	uint64_t bytes;      /* set by the caller */
+};
+
+/* "2026-11-26T08-00-00Z", which holds no colons, so that every file system and shell takes it; years 1970 to 9999. */
+void watch_time_words(int64_t unix_s, char words[static WATCH_TIME_BYTES]);
+
+/* Reads such a time at the start of a text; returns what is behind it, NULL: there is none. */
+const char *watch_time_parse(const char *words, int64_t *unix_s);
+
+void watch_file_name(const struct watch_file *file, char name[static WATCH_NAME_BYTES]);
+
+/* False: the name is none of a watch's. */
+bool watch_file_parse(const char *name, struct watch_file *file);
+
+struct watch_files {
+	struct watch_file *items; /* owned */
+	size_t count, capacity;
+};
+
+COMMON_MUST_CHECK
+bool watch_files_add(struct watch_files *files, const struct watch_file *file, struct error *err);
+void watch_files_deinit(struct watch_files *files);
+
+/* By time, then number, then kind. */
+void watch_files_sort(struct watch_files *files);
+
+/*
+ * What is kept. Profiles and reports count one each, a report with its JSON; `most_bytes` 0: no bound.
+ */
+enum { WATCH_PAIR_PROFILES = 10, WATCH_DEPLOYS_KEPT = 10, WATCH_LEAST_KEPT = 6 };
+struct watch_bounds {
+	size_t most_files;
+	uint64_t most_bytes;
+};
+
+/*
+ * Moves the files that have to go to the front of the sorted list, and sets `*expired` to their number; the rest stays
+ * in the order in which it would go. The oldest go first: of them, those that stand beside none of the last deploys;
+ * then, deploy by deploy, their reports and the profiles beside them; last of all the newest profiles, which the next
+ * deploy is compared with. Parts of recordings stay, and count.
+ */
+COMMON_MUST_CHECK
+bool watch_files_expired(
+	struct watch_files *files, const struct watch_bounds *bounds, size_t *expired, struct error *err);
+
+/* ---- Deploys in a series of profiles ---- */
+
+/*
+ * The profiles on both sides of the last deploy, in a series of profiles in order of time, of which each has its build.
+ * Before it are only those of the build that it replaced. Half-open ranges.
+ */
+struct watch_deploy {
+	size_t before, at, end; /* the first profile before it; the first of the new build; behind the last one */
+	struct watch_build from, to;
+};
+
+/* False: there is no deploy in the series. At most WATCH_PAIR_PROFILES on each side. */
+bool watch_last_deploy(const struct watch_build *builds, size_t count, struct watch_deploy *deploy);
+
+/*
+ * Whether the report of a deploy is to be made, or made again: at WATCH_BURST + 1 profiles behind it, and at
+ * WATCH_PAIR_PROFILES. `reported`: how many the last report of it had; 0: there is none.
+ */
+bool watch_deploy_is_due(const struct watch_deploy *deploy, size_t reported);
