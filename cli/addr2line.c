@@ -27,7 +27,7 @@ static void put_foreign(FILE *stream, const struct addr2line_style *style, const
 	buffer_deinit(&clean);
 }
 
-static void put_number(FILE *stream, uint32_t number)
+static void addr2line_put_number(FILE *stream, uint32_t number)
 {
 	char digits[12], *pos = digits + sizeof(digits);
 
@@ -57,7 +57,7 @@ static void print_frame(
 	put_foreign(stream, style, file_of(style, frame));
 	put(stream, ":");
 	if (frame->line)
-		put_number(stream, frame->line);
+		addr2line_put_number(stream, frame->line);
 	else
 		put(stream, "?");
 	put(stream, note);

@@ -25,7 +25,7 @@ static json_t *line_json(uint32_t line)
 	return line ? json_integer(line) : json_null();
 }
 
-static bool set_frame(json_t *object, const struct symbolize_frame *frame)
+static bool address_json_set_frame(json_t *object, const struct symbolize_frame *frame)
 {
 	return json_object_set_new(object, "function", address_json_text(frame->name)) == 0 &&
 	       json_object_set_new(object, "linkage_name", address_json_text(frame->linkage_name)) == 0 &&
@@ -49,13 +49,13 @@ static bool set_origin(json_t *object, const struct address_json *json, const st
 	       json_object_set_new(object, "origin_reason", json_string(symbolize_rule_text(rule))) == 0;
 }
 
-static bool add_frames(json_t *list, const struct address_json *json, const struct symbolize_result *result,
-	const struct symbolize_frames *frames)
+static bool address_json_add_frames(json_t *list, const struct address_json *json,
+	const struct symbolize_result *result, const struct symbolize_frames *frames)
 {
 	for (size_t i = 0; i < frames->count; i++) {
 		json_t *object = json_object();
 
-		if (json_array_append_new(list, object) != 0 || !set_frame(object, &frames->frames[i]) ||
+		if (json_array_append_new(list, object) != 0 || !address_json_set_frame(object, &frames->frames[i]) ||
 			(json->with_origin && !set_origin(object, json, result, &frames->frames[i])))
 			return false;
 	}
@@ -70,7 +70,7 @@ json_t *address_json_create(const struct address_json *json, const struct symbol
 
 	snprintf(text, sizeof(text), "0x%" PRIx64, address);
 	if (json_object_set_new(object, "address", json_string(text)) == 0 &&
-		json_object_set(object, "frames", list) == 0 && add_frames(list, json, result, frames)) {
+		json_object_set(object, "frames", list) == 0 && address_json_add_frames(list, json, result, frames)) {
 		json_decref(list);
 		return object;
 	}

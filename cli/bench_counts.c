@@ -9,7 +9,7 @@ struct counts {
 	double mean, least, most;
 };
 
-static bool is_count(const struct profile *profile, uint32_t value_type)
+static bool bench_counts_is_count(const struct profile *profile, uint32_t value_type)
 {
 	struct profile_metric metric = profile_metric(profile, value_type);
 
@@ -19,12 +19,13 @@ static bool is_count(const struct profile *profile, uint32_t value_type)
 bool bench_counts_known(const struct profile *const profiles[DIFF_SIDES])
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!is_count(profiles[side], profiles[side]->default_value_type))
+		if (!bench_counts_is_count(profiles[side], profiles[side]->default_value_type))
 			return false;
 	return true;
 }
 
-static bool sum_runs(const struct profile *profile, uint32_t value_type, struct counts *counts, struct error *err)
+static bool bench_counts_sum_runs(
+	const struct profile *profile, uint32_t value_type, struct counts *counts, struct error *err)
 {
 	size_t run_count = profile->run_count > 0 ? profile->run_count : 1;
 	CLEANUP(cleanup_free) double *runs = calloc(run_count, sizeof(*runs));
@@ -47,7 +48,7 @@ static bool sum_runs(const struct profile *profile, uint32_t value_type, struct 
 	return true;
 }
 
-static void append_count(struct buffer *text, double value)
+static void bench_counts_append_count(struct buffer *text, double value)
 {
 	char digits[DIGITS_SIZE];
 
@@ -58,18 +59,18 @@ static void append_count(struct buffer *text, double value)
 static void append_side_counts(struct buffer *text, int side, const struct counts *counts)
 {
 	buffer_printf(text, "  %s ", diff_side_name(side));
-	append_count(text, counts->mean);
+	bench_counts_append_count(text, counts->mean);
 	if (counts->least == counts->most)
 		return;
 	buffer_append_string(text, " (");
-	append_count(text, counts->least);
+	bench_counts_append_count(text, counts->least);
 	buffer_append_string(text, " to ");
-	append_count(text, counts->most);
+	bench_counts_append_count(text, counts->most);
 	buffer_append_byte(text, ')');
 }
 
 /* A change of less than 0.1 % is shown with more digits: exact counts have them. */
-static void append_change(struct buffer *text, double base, double head)
+static void bench_counts_append_change(struct buffer *text, double base, double head)
 {
 	static const double least_with_two_digits = 0.1;
 	double percent = base > 0 ? (head - base) / base * 100 : 0;
@@ -95,14 +96,15 @@ bool bench_append_counts(struct buffer *text, const struct profile *const profil
 		uint32_t other = profile_find_metric(head, type, profile_string(base, base->value_types[i].unit));
 		struct counts counts[DIFF_SIDES];
 
-		if (other == PROFILE_NONE || !is_count(base, i))
+		if (other == PROFILE_NONE || !bench_counts_is_count(base, i))
 			continue;
-		if (!sum_runs(base, i, &counts[DIFF_BASE], err) || !sum_runs(head, other, &counts[DIFF_HEAD], err))
+		if (!bench_counts_sum_runs(base, i, &counts[DIFF_BASE], err) ||
+			!bench_counts_sum_runs(head, other, &counts[DIFF_HEAD], err))
 			return false;
 		buffer_printf(text, "  %-13s", type);
 		for (int side = 0; side < DIFF_SIDES; side++)
 			append_side_counts(text, side, &counts[side]);
-		append_change(text, counts[DIFF_BASE].mean, counts[DIFF_HEAD].mean);
+		bench_counts_append_change(text, counts[DIFF_BASE].mean, counts[DIFF_HEAD].mean);
 	}
 	buffer_append_byte(text, '\n');
 	return true;

@@ -19,7 +19,7 @@ struct unit {
 };
 
 /* All values of a row have one unit, so that they can be compared at a glance. */
-static struct unit unit_of(enum diff_run_figure figure, double value)
+static struct unit bench_figures_unit_of(enum diff_run_figure figure, double value)
 {
 	static const struct unit times[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } };
 	static const struct unit sizes[] = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } };
@@ -36,7 +36,8 @@ static int decimals(double value)
 	return value < 10 ? 3 : value < 100 ? 2 : 1;
 }
 
-static void append_side(struct buffer *text, const struct diff_run_summary *s, int side, const struct unit *unit)
+static void bench_figures_append_side(
+	struct buffer *text, const struct diff_run_summary *s, int side, const struct unit *unit)
 {
 	double mean = s->mean[side] / unit->size;
 	int digits = decimals(s->mean[DIFF_BASE] / unit->size);
@@ -49,30 +50,31 @@ static void append_side(struct buffer *text, const struct diff_run_summary *s, i
 }
 
 /* A change in percent, never -0.0. */
-static double shown(double change)
+static double bench_figures_shown(double change)
 {
 	return round(change * 1000) / 10 + 0.0;
 }
 
 static void append_figure(struct buffer *text, enum diff_run_figure figure, const struct diff_run_summary *s)
 {
-	struct unit unit = unit_of(figure, s->mean[DIFF_BASE]);
+	struct unit unit = bench_figures_unit_of(figure, s->mean[DIFF_BASE]);
 
 	buffer_printf(text, "  %-11s", figure_names[figure]);
-	append_side(text, s, DIFF_BASE, &unit);
-	append_side(text, s, DIFF_HEAD, &unit);
+	bench_figures_append_side(text, s, DIFF_BASE, &unit);
+	bench_figures_append_side(text, s, DIFF_HEAD, &unit);
 	if (s->change >= 1)
 		buffer_printf(text, "  %.2f×", 1 + s->change);
 	else
-		buffer_printf(text, "  %+.1f %%", shown(s->change));
+		buffer_printf(text, "  %+.1f %%", bench_figures_shown(s->change));
 	if (!isnan(s->change_low) && s->change >= 1)
 		buffer_printf(text, " (%.2f to %.2f)", 1 + s->change_low, 1 + s->change_high);
 	else if (!isnan(s->change_low))
-		buffer_printf(text, " (%+.1f to %+.1f)", shown(s->change_low), shown(s->change_high));
+		buffer_printf(text, " (%+.1f to %+.1f)", bench_figures_shown(s->change_low),
+			bench_figures_shown(s->change_high));
 	buffer_append_byte(text, '\n');
 }
 
-static double value_of(const struct profile_run *run, enum diff_run_figure figure)
+static double bench_figures_value_of(const struct profile_run *run, enum diff_run_figure figure)
 {
 	return figure == DIFF_RUN_WALL  ? (double)run->wall_ns
 	       : figure == DIFF_RUN_CPU ? (double)run->cpu_ns
@@ -86,7 +88,7 @@ static bool append_outliers(struct buffer *text, const struct profile *profile, 
 	size_t found = 0;
 
 	for (size_t run = 0; run < profile->run_count; run++) {
-		double median, value = value_of(&profile->runs[run], figure);
+		double median, value = bench_figures_value_of(&profile->runs[run], figure);
 		struct unit unit;
 		bool outlier;
 
@@ -94,7 +96,7 @@ static bool append_outliers(struct buffer *text, const struct profile *profile, 
 			return false;
 		if (!outlier)
 			continue;
-		unit = unit_of(figure, median);
+		unit = bench_figures_unit_of(figure, median);
 		if (found++ == 0)
 			buffer_printf(text,
 				"  outliers, which are included: %s of %s, median %.*f %s:", figure_names[figure], side,

@@ -123,7 +123,7 @@ bool bench_layouts_rename(const struct bench_command *command, struct profile *p
 
 /* ---- The environment ---- */
 
-static bool set(const char *name, const char *value, struct error *err)
+static bool bench_layouts_set(const char *name, const char *value, struct error *err)
 {
 	int result = value ? setenv(name, value, 1) : unsetenv(name);
 
@@ -135,7 +135,7 @@ bool bench_layout_set(uint32_t layout, struct error *err)
 	char number[16];
 
 	snprintf(number, sizeof(number), "%u", layout);
-	return set("KELVIN_LAYOUT", layout > 0 ? number : NULL, err);
+	return bench_layouts_set("KELVIN_LAYOUT", layout > 0 ? number : NULL, err);
 }
 
 bool bench_pad_set(int bytes, struct error *err)
@@ -146,7 +146,7 @@ bool bench_pad_set(int bytes, struct error *err)
 		return error_set_memory(err);
 	memset(pad, 'x', bytes > 0 ? (size_t)bytes : 0);
 	pad[bytes > 0 ? bytes : 0] = '\0';
-	return set("KELVIN_PAD", bytes < 0 ? NULL : pad, err);
+	return bench_layouts_set("KELVIN_PAD", bytes < 0 ? NULL : pad, err);
 }
 
 /* ---- What layouts are ---- */
@@ -223,7 +223,7 @@ static bool has_other_file(const struct profile *first, const struct profile *pr
 	return other;
 }
 
-static void say(const struct known *known, const char *side)
+static void bench_layouts_say(const struct known *known, const char *side)
 {
 	if (known->layouts > 1 && known->moved == 0 && !known->is_unknown)
 		cli_say("kelvin: the layouts of %s are the same bytes, so that they tell nothing of where code lies; the build has to use KELVIN_LAYOUT: see docs/layouts.md\n",
@@ -257,6 +257,6 @@ bool bench_layouts_check(const struct bench_runner *runner, const struct bench_r
 		else
 			known.moved += has_other_file(first, profile, &known.is_unknown);
 	}
-	say(&known, side);
+	bench_layouts_say(&known, side);
 	return true;
 }

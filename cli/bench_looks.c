@@ -60,7 +60,7 @@ static bool count_undecided(const struct look_task *task, struct look *look, str
 	return make_filter(suite, look, err);
 }
 
-static void work(void *context, void *result)
+static void bench_looks_work(void *context, void *result)
 {
 	struct look_result *made = result;
 
@@ -76,7 +76,7 @@ static bool take_look(const struct look_task *task, struct look_result *made, st
 		.descriptors = &profiles,
 		.descriptor_count = 1 };
 
-	if (!isolated_start(&isolated, &limits, sizeof(*made), work, (void *)task, err))
+	if (!isolated_start(&isolated, &limits, sizeof(*made), bench_looks_work, (void *)task, err))
 		return false;
 	isolated_wait(&isolated);
 	*made = *(struct look_result *)isolated.result;

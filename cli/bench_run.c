@@ -56,7 +56,7 @@ static bool empty_file(FILE *file, struct error *err)
 }
 
 /* A part of a file of ours. */
-static size_t read_part(FILE *file, off_t from, char *text, size_t max)
+static size_t bench_run_read_part(FILE *file, off_t from, char *text, size_t max)
 {
 	ssize_t got = pread(fileno(file), text, max, from);
 
@@ -78,12 +78,12 @@ static void say_lines(char *text, size_t most, bool from_end)
 		cli_say("  %s\n", line);
 }
 
-static size_t count_lines(FILE *file)
+static size_t bench_run_count_lines(FILE *file)
 {
 	char text[4096];
 	size_t lines = 0, got;
 
-	for (off_t at = 0; (got = read_part(file, at, text, sizeof(text) - 1)) > 0; at += (off_t)got)
+	for (off_t at = 0; (got = bench_run_read_part(file, at, text, sizeof(text) - 1)) > 0; at += (off_t)got)
 		for (size_t i = 0; i < got; i++)
 			lines += text[i] == '\n';
 	return lines;
@@ -97,17 +97,18 @@ void bench_print_stderr(const struct bench_runner *runner)
 {
 	char text[MAX_STDERR_BYTES + 1];
 	off_t size = lseek(fileno(runner->errors), 0, SEEK_END);
-	size_t lines = count_lines(runner->errors);
+	size_t lines = bench_run_count_lines(runner->errors);
 
 	if (size <= 0)
 		return;
-	read_part(runner->errors, 0, text, MAX_STDERR_BYTES);
+	bench_run_read_part(runner->errors, 0, text, MAX_STDERR_BYTES);
 	say_lines(text, lines > MAX_STDERR_LINES ? MAX_STDERR_LINES / 2 : MAX_STDERR_LINES, false);
 	if (lines <= MAX_STDERR_LINES)
 		return;
 	if (lines > MAX_STDERR_LINES + 1)
 		cli_say("  ... %zu more lines ...\n", lines - MAX_STDERR_LINES);
-	read_part(runner->errors, size > MAX_STDERR_BYTES ? size - MAX_STDERR_BYTES : 0, text, MAX_STDERR_BYTES);
+	bench_run_read_part(
+		runner->errors, size > MAX_STDERR_BYTES ? size - MAX_STDERR_BYTES : 0, text, MAX_STDERR_BYTES);
 	say_lines(text, MAX_STDERR_LINES / 2, true);
 }
 
@@ -116,7 +117,8 @@ void bench_print_notices(const struct bench_runner *runner)
 	char text[MAX_NOTICE_BYTES + 1];
 	off_t size = lseek(fileno(runner->notices), 0, SEEK_END);
 
-	read_part(runner->notices, size > MAX_NOTICE_BYTES ? size - MAX_NOTICE_BYTES : 0, text, MAX_NOTICE_BYTES);
+	bench_run_read_part(
+		runner->notices, size > MAX_NOTICE_BYTES ? size - MAX_NOTICE_BYTES : 0, text, MAX_NOTICE_BYTES);
 	cli_say("%s", text);
 }
 
@@ -144,7 +146,7 @@ void bench_runner_deinit(struct bench_runner *runner)
 	cleanup_fclose(&runner->profiles);
 }
 
-static bool judge(const char *what, const struct bench_command *command, int status, struct error *err)
+static bool bench_run_judge(const char *what, const struct bench_command *command, int status, struct error *err)
 {
 	if (interrupt_signal())
 		return error_set(err, ERROR_EMPTY, "interrupted in %s", what);
@@ -157,7 +159,7 @@ static bool judge(const char *what, const struct bench_command *command, int sta
 	return true;
 }
 
-static void run_child(char *const *argv)
+static void bench_run_child(char *const *argv)
 {
 	execvp(argv[0], argv);
 	fprintf(stderr, "cannot execute %s: %m\n", argv[0]);
@@ -174,12 +176,12 @@ bool bench_run(struct bench_runner *runner, const struct bench_command *command,
 		return false;
 	pid = fork();
 	if (pid == 0)
-		run_child(command->argv);
+		bench_run_child(command->argv);
 	streams_restore(&streams);
 	if (pid < 0)
 		return error_set_errno(err, errno, "cannot start %s", command->argv[0]);
 	status = child_wait_for(pid);
-	return judge(what, command, status, err);
+	return bench_run_judge(what, command, status, err);
 }
 
 /* ---- Recorded runs, each in a process of its own ---- */
@@ -192,24 +194,24 @@ struct reply {
 	struct error err;
 };
 
-static bool write_all(FILE *file, const struct buffer *bytes, struct error *err)
+static bool bench_run_write_all(FILE *file, const struct buffer *bytes, struct error *err)
 {
 	return file_write_all(fileno(file), bytes->data, bytes->size) ||
 	       error_set_errno(err, errno, "cannot write a temporary file");
 }
 
-static bool keep(const struct bench_runner *runner, const struct profile *profile, const struct buffer *notices,
-	uint64_t *size, struct error *err)
+static bool bench_run_keep(const struct bench_runner *runner, const struct profile *profile,
+	const struct buffer *notices, uint64_t *size, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 	buffer_init(&out, max_file_bytes);
 	*size = 0;
-	if (!empty_file(runner->notices, err) || !write_all(runner->notices, notices, err) ||
+	if (!empty_file(runner->notices, err) || !bench_run_write_all(runner->notices, notices, err) ||
 		!profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err))
 		return false;
 	*size = out.size;
-	return write_all(runner->profiles, &out, err);
+	return bench_run_write_all(runner->profiles, &out, err);
 }
 
 static bool create_source(const struct bench_runner *runner, const struct bench_command *command,
@@ -249,7 +251,8 @@ static void record_run(
 		(void)child_wait();
 	/* A command that failed may have been too short for a sample: how it ended says more than that. */
 	if ((ok || recording->child_status != -1 || interrupt_signal()) &&
-		!judge(what, command, recording->child_status == -1 ? 0 : recording->child_status, &reply->err))
+		!bench_run_judge(
+			what, command, recording->child_status == -1 ? 0 : recording->child_status, &reply->err))
 		return;
 	/* `record` keeps what it has of a suite without benchmarks, but here there is nothing to compare. */
 	if (ok && result.no_benchmarks.code != ERROR_NONE) {
@@ -258,7 +261,7 @@ static void record_run(
 	}
 	if (ok && source_name(source, runner->naming, &result, &failure) &&
 		bench_layouts_rename(command, recording->profile, &failure) &&
-		keep(runner, recording->profile, &result.notices, &reply->size, &failure)) {
+		bench_run_keep(runner, recording->profile, &result.notices, &reply->size, &failure)) {
 		reply->wall_ns = runner->simulates ? recording->profile->runs[0].duration_ns
 						   : recording->profile->runs[0].wall_ns;
 		reply->ok = true;

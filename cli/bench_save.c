@@ -7,25 +7,26 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-static bool name_file(const char *directory, const char *side, char path[PATH_MAX], struct error *err)
+static bool bench_save_name_file(const char *directory, const char *side, char path[PATH_MAX], struct error *err)
 {
 	if ((size_t)snprintf(path, PATH_MAX, "%s/%s.pb.gz", directory, side) < PATH_MAX)
 		return true;
 	return error_set(err, ERROR_LIMIT, "the directory's name is too long");
 }
 
-static bool check(const char *directory, const char *side, struct error *err)
+static bool bench_save_check(const char *directory, const char *side, struct error *err)
 {
 	char path[PATH_MAX];
 
-	return (name_file(directory, side, path, err) && file_check_writable(path, err)) || error_prefix(err, "--save");
+	return (bench_save_name_file(directory, side, path, err) && file_check_writable(path, err)) ||
+	       error_prefix(err, "--save");
 }
 
 bool bench_save_prepare(const char *directory, struct error *err)
 {
 	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
 		return error_set_errno(err, errno, "--save: cannot make %s", directory);
-	return check(directory, "base", err) && check(directory, "head", err);
+	return bench_save_check(directory, "base", err) && bench_save_check(directory, "head", err);
 }
 
 bool bench_save(const char *directory, const char *side, const struct profile *profile, mode_t mode, struct error *err)
@@ -33,5 +34,6 @@ bool bench_save(const char *directory, const char *side, const struct profile *p
 	char path[PATH_MAX];
 	uint64_t bytes;
 
-	return name_file(directory, side, path, err) && output_write_profile(profile, path, mode, &bytes, err);
+	return bench_save_name_file(directory, side, path, err) &&
+	       output_write_profile(profile, path, mode, &bytes, err);
 }

@@ -137,13 +137,13 @@ static void show_progress(struct bench *bench, const char *what)
 	progress_phase(&bench->progress, text);
 }
 
-static int side_of(enum bench_arm arm)
+static int cmd_bench_side_of(enum bench_arm arm)
 {
 	return arm == BENCH_HEAD ? DIFF_HEAD : DIFF_BASE;
 }
 
 /* The environment that the next run has. */
-static bool set_environment(struct bench *bench, uint32_t layout, bool is_padded, struct error *err)
+static bool cmd_bench_set_environment(struct bench *bench, uint32_t layout, bool is_padded, struct error *err)
 {
 	int pad = is_padded && !bench->request->no_pad ? (int)bench_plan_draw(&bench->plan, MOST_PAD_BYTES) : -1;
 
@@ -151,9 +151,9 @@ static bool set_environment(struct bench *bench, uint32_t layout, bool is_padded
 }
 
 /* What comes before a run, which `what` is. */
-static bool prepare(struct bench *bench, uint32_t layout, const char *what, struct error *err)
+static bool cmd_bench_prepare(struct bench *bench, uint32_t layout, const char *what, struct error *err)
 {
-	if (!set_environment(bench, layout, false, err) ||
+	if (!cmd_bench_set_environment(bench, layout, false, err) ||
 		(bench->prepare.items &&
 			!bench_run(&bench->runner, &bench->prepare.items[layout - 1], "--prepare", err)))
 		return error_prefix(err, "before %s", what);
@@ -161,20 +161,22 @@ static bool prepare(struct bench *bench, uint32_t layout, const char *what, stru
 	return true;
 }
 
-static bool make_run(struct bench *bench, enum bench_arm arm, uint32_t layout, uint64_t number, struct error *err)
+static bool cmd_bench_make_run(
+	struct bench *bench, enum bench_arm arm, uint32_t layout, uint64_t number, struct error *err)
 {
-	const struct bench_command *command = &bench->commands[side_of(arm)].items[layout - 1];
+	const struct bench_command *command = &bench->commands[cmd_bench_side_of(arm)].items[layout - 1];
 	struct bench_record *record;
 	char what[96], of_layout[32] = "";
 
 	if (bench->request->layouts > 0)
 		snprintf(of_layout, sizeof(of_layout), " in layout %u", layout);
 	snprintf(what, sizeof(what), "run %llu of %s%s", (unsigned long long)number, bench_arm_name(arm), of_layout);
-	if (!prepare(bench, layout, what, err) ||
+	if (!cmd_bench_prepare(bench, layout, what, err) ||
 		!ARRAY_RESERVE(&bench->records[arm], &bench->capacity[arm], number, OPTIONS_MAX_RUNS, err))
 		return false;
 	record = &bench->records[arm][number - 1];
-	if (!set_environment(bench, layout, true, err) || !bench_record(&bench->runner, command, what, record, err))
+	if (!cmd_bench_set_environment(bench, layout, true, err) ||
+		!bench_record(&bench->runner, command, what, record, err))
 		return false;
 	record->layout = bench->request->layouts > 0 ? layout : 0;
 	bench->wall_ns[arm] += (double)record->wall_ns;
@@ -190,7 +192,7 @@ static bool warm_up(struct bench *bench, struct error *err)
 
 			snprintf(what, sizeof(what), "warm-up run %llu of %s", (unsigned long long)i + 1,
 				diff_side_name(side));
-			if (!prepare(bench, layout, what, err) ||
+			if (!cmd_bench_prepare(bench, layout, what, err) ||
 				!bench_run(&bench->runner, &bench->commands[side].items[layout - 1], what, err))
 				return false;
 		}
@@ -227,7 +229,7 @@ static bool check_metric(const struct bench *bench, struct error *err)
 }
 
 /* Whether all is decided, when it is time to look; what is, is run no more. */
-static bool look(struct bench *bench, struct error *err)
+static bool cmd_bench_look(struct bench *bench, struct error *err)
 {
 	const struct diff_suite_options options = comparison_suite_options(&bench->request->comparison, true);
 
@@ -244,7 +246,7 @@ static bool look(struct bench *bench, struct error *err)
 static bool make_turn(struct bench *bench, const struct bench_turn *turn, struct error *err)
 {
 	for (size_t i = 0; i < turn->count; i++)
-		if (!make_run(bench, turn->arms[i], turn->layouts[turn->arms[i]], bench->pairs + 1, err))
+		if (!cmd_bench_make_run(bench, turn->arms[i], turn->layouts[turn->arms[i]], bench->pairs + 1, err))
 			return false;
 	bench->pairs++;
 	return true;
@@ -355,7 +357,7 @@ static bool make_runs(struct bench *bench, struct error *err)
 		if (is_warmup(bench)) {
 			bench->pairs = 0;
 			bench->start_ns = clock_read_ns(CLOCK_MONOTONIC);
-		} else if (!look(bench, err)) {
+		} else if (!cmd_bench_look(bench, err)) {
 			return false;
 		}
 	}
@@ -472,7 +474,7 @@ static bool judge_control(
 	return true;
 }
 
-static bool finish(
+static bool cmd_bench_finish(
 	struct bench *bench, struct comparison *comparison, struct diff_control *control, int *code, struct error *err)
 {
 	FILE *stream = figures_stream(comparison);
@@ -531,7 +533,7 @@ static int run_bench(struct request *request)
 			bench_print_stderr(&bench.runner);
 		return CLI_EXIT_ERROR;
 	}
-	if (finish(&bench, &request->comparison, &control, &code, &err) &&
+	if (cmd_bench_finish(&bench, &request->comparison, &control, &code, &err) &&
 		comparison_confirm(&request->comparison, &err))
 		return bench.is_cut_short && code == CLI_EXIT_OK ? comparison_inconclusive_code(&request->comparison)
 								 : code;
@@ -622,7 +624,7 @@ static bool has_sampling_options(const struct sampler_options *sampler)
 	return sampler->frequency_hz > 0 || sampler->event || sampler->off_cpu_ns > 0 || sampler->native_only;
 }
 
-static void request_deinit(struct request *request)
+static void cmd_bench_request_deinit(struct request *request)
 {
 	comparison_deinit(&request->comparison);
 }
@@ -660,7 +662,7 @@ static uint64_t default_runs(const struct request *request)
 
 static int cmd_bench_run(struct options *options)
 {
-	CLEANUP(request_deinit)
+	CLEANUP(cmd_bench_request_deinit)
 	struct request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
 	int code;
 

@@ -33,8 +33,8 @@ static const struct options_row cmd_diff_rows[] = {
 };
 
 /* Two profiles with benchmarks are compared benchmark by benchmark; any others as a whole. */
-static bool compare_profiles(struct comparison *comparison, const struct profile *base, const struct profile *head,
-	char *const *sides, int *code, struct error *err)
+static bool cmd_diff_compare_profiles(struct comparison *comparison, const struct profile *base,
+	const struct profile *head, char *const *sides, int *code, struct error *err)
 {
 	const char *const called[DIFF_SIDES] = { sides[DIFF_BASE], sides[DIFF_HEAD] };
 	CLEANUP(profile_cleanup) struct profile *joined_base = NULL;
@@ -83,14 +83,14 @@ static int cmd_diff_work(void *context)
 		weights_unify(base, head, &err) &&
 		symbolize_idle_lives(
 			(struct profile *[]){ base, head }, DIFF_SIDES, &comparing->options->naming, &err) &&
-		compare_profiles(comparing->comparison, base, head, comparing->sides, &code, &err))
+		cmd_diff_compare_profiles(comparing->comparison, base, head, comparing->sides, &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }
 
 /* What the process without rights may ask of this one. */
-static int answer_worker(void *context, const void *bytes, size_t size)
+static int cmd_diff_answer_worker(void *context, const void *bytes, size_t size)
 {
 	struct comparing *comparing = context;
 
@@ -118,7 +118,7 @@ static bool compare_confined(struct comparing *comparing, int *code, struct erro
 	memcpy(descriptors + base->count, head->descriptors, head->count * sizeof(*descriptors));
 	outputs_list(&comparing->comparison->outputs, files);
 	worker.subject = subject;
-	worker.answer = answer_worker;
+	worker.answer = cmd_diff_answer_worker;
 	worker.context = comparing;
 	comparing->comparison->outputs.worker = &worker;
 	return worker_run(&worker, cmd_diff_work, comparing, code, err);
@@ -150,7 +150,7 @@ static bool open_sides(
 	return done;
 }
 
-static bool compare(
+static bool cmd_diff_compare(
 	struct comparison *comparison, char *const *sides, struct store_secrets *secrets, int *code, struct error *err)
 {
 	struct load_options options = { .metric = comparison->diff.metric, .secrets = secrets };
@@ -185,7 +185,7 @@ static int cmd_diff_run(struct options *options)
 	if (strcmp(options->argv[optind], "-") == 0 && strcmp(options->argv[optind + 1], "-") == 0)
 		return options_fail("diff", "only one of BASE and HEAD can come from standard input");
 	if (load_take_secrets(options->argv + optind, DIFF_SIDES, &secrets, &err) &&
-		compare(&comparison, options->argv + optind, &secrets, &code, &err))
+		cmd_diff_compare(&comparison, options->argv + optind, &secrets, &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;

@@ -72,7 +72,7 @@ static bool take_q(void *q, const char *text, struct error *err)
 	return *(double *)q < 1 || error_set(err, ERROR_USAGE, "--q '%.60s': write a rate below 1, as 0.05", text);
 }
 
-static bool take_min_effect(void *points, const char *text, struct error *err)
+static bool cmd_history_take_min_effect(void *points, const char *text, struct error *err)
 {
 	return options_parse_positive("--min-effect", text, points, err);
 }
@@ -87,7 +87,7 @@ static bool take_period(void *period_ns, const char *text, struct error *err)
 	return true;
 }
 
-static bool take_label(void *labels, const char *text, struct error *err)
+static bool cmd_history_take_label(void *labels, const char *text, struct error *err)
 {
 	const char *equals = strchr(text, '=');
 	char key[PROFILE_LABEL_KEY_BYTES + 2];
@@ -98,7 +98,7 @@ static bool take_label(void *labels, const char *text, struct error *err)
 	return profile_label_check(key, equals + 1, err) && options_list_add(labels, text, err);
 }
 
-static bool take_gate(void *context, const char *text, struct error *err)
+static bool cmd_history_take_gate(void *context, const char *text, struct error *err)
 {
 	struct command_history *c = context;
 
@@ -123,15 +123,15 @@ static const struct options_row cmd_history_rows[] = {
 	{ 0, "metric", "NAME",
 		"which value to compare: cpu, off-cpu, wall, idle, samples, or a sample type of pprof\nfiles (default: the profiles' own)",
 		OPTIONS_TEXT(struct command_history, metric), .words = OUTPUT_METRICS },
-	{ 0, "label", "KEY=VALUE", "only profiles that have this label", take_label,
+	{ 0, "label", "KEY=VALUE", "only profiles that have this label", cmd_history_take_label,
 		offsetof(struct command_history, labels), .repeatable = true },
 	{ 0, "fail-on", "RULE",
 		"limit on what the newest profile may have more than the history:\ntotal>2%, function>5% or function:NAME>1%",
-		take_gate, .repeatable = true },
+		cmd_history_take_gate, .repeatable = true },
 	{ 0, "q", "RATE", "which part of the changes may be false (default: 0.05)", take_q,
 		offsetof(struct command_history, history.q) },
 	{ 0, "min-effect", "POINTS", "smallest change that matters, in points of the total (default: 0.1)",
-		take_min_effect, offsetof(struct command_history, history.min_effect_points) },
+		cmd_history_take_min_effect, offsetof(struct command_history, history.min_effect_points) },
 	{ 0, "period", "TIME", "compares profiles with those at the same time of such a period: 24h", take_period,
 		offsetof(struct command_history, history.period_ns) },
 	{ 0, "no-cache", NULL, "reads all profiles again, and keeps nothing of them",
@@ -175,7 +175,7 @@ static void keep_cache(
 		(void)!worker_write(command->worker, OUTPUT_CACHE, out.data, out.size, &ignored);
 }
 
-static bool show(
+static bool cmd_history_show(
 	struct command_history *command, struct history *history, struct history_cache *cache, struct error *err)
 {
 	CLEANUP(history_view_deinit)
@@ -196,7 +196,7 @@ static bool show(
 	return outputs_write_history(&command->outputs, &input, err);
 }
 
-static bool work(struct command_history *command, int *code, struct error *err)
+static bool cli_cmd_history_work(struct command_history *command, int *code, struct error *err)
 {
 	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
 	CLEANUP(history_cache_deinit) struct history_cache cache = { 0 };
@@ -210,7 +210,7 @@ static bool work(struct command_history *command, int *code, struct error *err)
 			command->reading.label_count
 				? "none of the profiles has these labels; 'kelvin report FILE' shows the labels of one"
 				: "there is no profile to make a history of; name the files that 'kelvin record' or 'kelvin watch' made");
-	if (!history_create(set, &command->history, &history, err) || !show(command, history, &cache, err))
+	if (!history_create(set, &command->history, &history, err) || !cmd_history_show(command, history, &cache, err))
 		return false;
 	*code = history_gate_code(history, command->gates, command->gate_count);
 	if (keeps_cache(command, &cache))
@@ -223,7 +223,7 @@ static int cmd_history_work(void *context)
 	struct error err;
 	int code = CLI_EXIT_ERROR;
 
-	if (work(context, &code, &err))
+	if (cli_cmd_history_work(context, &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;

@@ -58,7 +58,7 @@ struct session {
 };
 
 /* Takes the message over. */
-static void send_message(struct session *session, json_t *message)
+static void cmd_mcp_send_message(struct session *session, json_t *message)
 {
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	static const char lost[] =
@@ -78,9 +78,9 @@ static void send_error(struct session *session, json_t *id, int code, const char
 
 	if (problem && data)
 		(void)json_object_set_new(problem, "data", data);
-	send_message(session, problem ? json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id",
-						id ? json_incref(id) : json_null(), "error", problem)
-				      : NULL);
+	cmd_mcp_send_message(session, problem ? json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id",
+							id ? json_incref(id) : json_null(), "error", problem)
+					      : NULL);
 }
 
 struct request {
@@ -107,7 +107,7 @@ static void send_result(struct session *session, const struct request *request, 
 			(void)json_object_set_new(result, "cacheScope", json_string("public"));
 		}
 	}
-	send_message(session,
+	cmd_mcp_send_message(session,
 		result ? json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", request->id, "result", result) : NULL);
 }
 
@@ -154,7 +154,7 @@ static void answer_ping(struct session *session, const struct request *request)
 	send_result(session, request, json_object(), false);
 }
 
-static void answer_list(struct session *session, const struct request *request)
+static void cmd_mcp_answer_list(struct session *session, const struct request *request)
 {
 	send_result(session, request, json_pack("{s:o}", "tools", mcp_tool_list()), true);
 }
@@ -182,11 +182,11 @@ static const struct {
 	{ "initialize", answer_initialize },
 	{ "server/discover", answer_discover },
 	{ "ping", answer_ping },
-	{ "tools/list", answer_list },
+	{ "tools/list", cmd_mcp_answer_list },
 	{ "tools/call", answer_call },
 };
 
-static bool check_version(struct session *session, struct request *request)
+static bool cmd_mcp_check_version(struct session *session, struct request *request)
 {
 	json_t *meta = json_object_get(request->params, "_meta");
 	const char *version = json_string_value(json_object_get(meta, META "protocolVersion"));
@@ -199,13 +199,13 @@ static bool check_version(struct session *session, struct request *request)
 	return false;
 }
 
-static void answer_request(struct session *session, struct request *request)
+static void cmd_mcp_answer_request(struct session *session, struct request *request)
 {
 	if (request->params && !json_is_object(request->params)) {
 		send_error(session, request->id, INVALID_PARAMS, "'params' must be an object", NULL);
 		return;
 	}
-	if (!check_version(session, request))
+	if (!cmd_mcp_check_version(session, request))
 		return;
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (strcmp(methods[i].name, request->method) == 0) {
@@ -235,7 +235,7 @@ static void answer_message(struct session *session, json_t *message)
 	else if (id && !json_is_string(id) && !json_is_integer(id) && !is_response)
 		send_error(session, NULL, INVALID_REQUEST, "an id must be a string or a whole number", NULL);
 	else if (id && request.method)
-		answer_request(session, &request);
+		cmd_mcp_answer_request(session, &request);
 }
 
 static void answer_line(struct session *session, const char *line, size_t size)
@@ -281,7 +281,7 @@ static void answer_lines(struct session *session)
 	input->size = 0;
 }
 
-static bool serve(struct session *session, struct error *err)
+static bool cmd_mcp_serve(struct session *session, struct error *err)
 {
 	for (;;) {
 		char *into = buffer_reserve(&session->input, CHUNK_BYTES);
@@ -336,7 +336,7 @@ static int cmd_mcp_run(struct options *options)
 	/* A client that has gone is no reason to die in the middle of a line. */
 	signal(SIGPIPE, SIG_IGN);
 	if (mcp_roots_open(&session.server.roots, options->argv + optind, (size_t)(options->argc - optind), &err) &&
-		serve(&session, &err))
+		cmd_mcp_serve(&session, &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;

@@ -75,7 +75,7 @@ struct pushing {
 	int prepared;        /* owned: a file in memory with a struct prepared and notices */
 };
 
-static void append_file(int fd, struct buffer *bytes, bool *is_read)
+static void cmd_push_append_file(int fd, struct buffer *bytes, bool *is_read)
 {
 	char chunk[1 << 16];
 	off_t at = 0;
@@ -92,7 +92,8 @@ static void append_file(int fd, struct buffer *bytes, bool *is_read)
  * The hash of the files and of the labels that they are given; of what cannot be read again, such as a pipe, that of
  * the profile as it is written.
  */
-static bool identify(const struct pushing *pushing, const struct profile *profile, uint64_t id[2], struct error *err)
+static bool cmd_push_identify(
+	const struct pushing *pushing, const struct profile *profile, uint64_t id[2], struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	uint8_t digest[MD5_BYTES];
@@ -100,7 +101,7 @@ static bool identify(const struct pushing *pushing, const struct profile *profil
 
 	buffer_init(&bytes, max_profile_bytes);
 	for (size_t i = 0; i < pushing->inputs->count; i++)
-		append_file(pushing->inputs->descriptors[i], &bytes, &is_read);
+		cmd_push_append_file(pushing->inputs->descriptors[i], &bytes, &is_read);
 	if (!is_read) {
 		bytes.size = 0;
 		if (!profile_write_pprof(profile, &bytes, err))
@@ -115,13 +116,14 @@ static bool identify(const struct pushing *pushing, const struct profile *profil
 	return true;
 }
 
-static bool prepare(struct pushing *pushing, struct error *err)
+static bool cmd_push_prepare(struct pushing *pushing, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct store_parcel *parcel = &pushing->parcel;
 	struct prepared prepared = { 0 };
 
-	if (!load_read(pushing->inputs, pushing->load, &profile, err) || !identify(pushing, profile, parcel->id, err) ||
+	if (!load_read(pushing->inputs, pushing->load, &profile, err) ||
+		!cmd_push_identify(pushing, profile, parcel->id, err) ||
 		!store_prepare(pushing->kind, profile, pushing->labels, pushing->label_count, parcel, err))
 		return false;
 	/* Later comparisons know only what is stored, which has no notes: they are told now. */
@@ -138,7 +140,7 @@ static int cmd_push_work(void *context)
 	struct pushing *pushing = context;
 	struct error err;
 
-	if (prepare(pushing, &err))
+	if (cmd_push_prepare(pushing, &err))
 		return CLI_EXIT_OK;
 	(void)error_prefix(&err, "%s is not stored", pushing->name);
 	cli_print_error(&err);
@@ -271,7 +273,7 @@ static int push_all(
 	return failed > 0 ? CLI_EXIT_ERROR : CLI_EXIT_OK;
 }
 
-static int push(const struct request *request, char *const *words, size_t count)
+static int cli_cmd_push(const struct request *request, char *const *words, size_t count)
 {
 	CLEANUP(store_secrets_deinit) struct store_secrets secrets = { 0 };
 	CLEANUP(store_address_deinit) struct store_address address = { 0 };
@@ -300,7 +302,7 @@ static int cmd_push_run(struct options *options)
 
 		code = count < 2 ? options_fail(
 					   "push", "the address of a store and a profile are needed; %zu given", count)
-				 : push(&request, options->argv + optind, count);
+				 : cli_cmd_push(&request, options->argv + optind, count);
 	}
 	labels_deinit(&request.labels);
 	return code;

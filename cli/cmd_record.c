@@ -262,7 +262,7 @@ static const struct options_row cmd_record_rows[] = {
 	{ 0 },
 };
 
-static bool take_command(struct request *request, char **command, struct error *err)
+static bool cmd_record_take_command(struct request *request, char **command, struct error *err)
 {
 	if (!*command)
 		return request->has_target ||
@@ -295,7 +295,7 @@ static bool check_benchmarks(const struct record_job *job, struct error *err)
 	return true;
 }
 
-static bool check_request(const struct request *request, struct error *err)
+static bool cmd_record_check_request(const struct request *request, struct error *err)
 {
 	const struct record_job *job = &request->job;
 	const struct sampler_options *sampler = &job->live.sampler;
@@ -311,7 +311,7 @@ static bool check_request(const struct request *request, struct error *err)
 	return check_benchmarks(job, err);
 }
 
-static void request_deinit(struct request *request)
+static void cmd_record_request_deinit(struct request *request)
 {
 	naming_deinit(&request->job.naming);
 	labels_deinit(&request->labels);
@@ -319,7 +319,7 @@ static void request_deinit(struct request *request)
 
 static int cmd_record_run(struct options *options)
 {
-	CLEANUP(request_deinit)
+	CLEANUP(cmd_record_request_deinit)
 	struct request request = { .job = { .output = "kelvin.pb.gz", .live.sampler.tool = CLI_TOOL } };
 	struct sampler_options *sampler = &request.job.live.sampler;
 	struct error err;
@@ -327,7 +327,8 @@ static int cmd_record_run(struct options *options)
 
 	if (!options_read(options, &request, &code))
 		return code;
-	if (!take_command(&request, options->argv + optind, &err) || !check_request(&request, &err))
+	if (!cmd_record_take_command(&request, options->argv + optind, &err) ||
+		!cmd_record_check_request(&request, &err))
 		return options_fail("record", "%s", err.message);
 	if (request.job.has_benchmarks)
 		sampler->no_requests = true;

@@ -67,7 +67,7 @@ static bool write_profile(const struct profile *profile, const char *path, mode_
 	return true;
 }
 
-static bool recover(struct request *request, const char *name, struct error *err)
+static bool cli_cmd_recover(struct request *request, const char *name, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct symbolize_options options = { 0 };
@@ -78,14 +78,14 @@ static bool recover(struct request *request, const char *name, struct error *err
 	       write_profile(profile, path, request->mode, err);
 }
 
-static void request_deinit(struct request *request)
+static void cmd_recover_request_deinit(struct request *request)
 {
 	naming_deinit(&request->naming);
 }
 
 static int cmd_recover_run(struct options *options)
 {
-	CLEANUP(request_deinit) struct request request = { 0 };
+	CLEANUP(cmd_recover_request_deinit) struct request request = { 0 };
 	struct error err;
 	int code;
 
@@ -94,7 +94,7 @@ static int cmd_recover_run(struct options *options)
 	if (options->argc - optind != 1)
 		return options_fail("recover", "one FILE.part is needed; %d given", options->argc - optind);
 	interrupt_watch();
-	if (recover(&request, options->argv[optind], &err))
+	if (cli_cmd_recover(&request, options->argv[optind], &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;

@@ -79,7 +79,7 @@ static bool show_suite(
 	return done && suite_view_write(&view, &request->outputs, err);
 }
 
-static struct render_input input_of(const char *name)
+static struct render_input cmd_report_input_of(const char *name)
 {
 	return (struct render_input){
 		.names = { [DIFF_HEAD] = name }, .tool = CLI_TOOL, .origin_rule_text = output_rule_text
@@ -91,7 +91,7 @@ static bool show_answer(
 	const struct request *request, const struct profile *profile, const char *name, struct error *err)
 {
 	CLEANUP(answer_deinit) struct answer answer = { 0 };
-	struct render_input input = input_of(name);
+	struct render_input input = cmd_report_input_of(name);
 
 	if (!question_answer(
 		    &request->question, (const struct profile *[]){ NULL, profile }, &request->diff, &answer, err))
@@ -108,14 +108,14 @@ struct showing {
 	const struct load_options *options;
 };
 
-static bool show(const struct showing *showing, struct error *err)
+static bool cmd_report_show(const struct showing *showing, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct request *request = showing->request;
 	bool names_only = showing->options->naming.names_only, needs_diff;
 	const struct render_question question = question_shown(&request->question);
-	struct render_input input = input_of(showing->name);
+	struct render_input input = cmd_report_input_of(showing->name);
 
 	if (!load_read(showing->inputs, showing->options, &profile, err) ||
 		!symbolize_idle_lives(&profile, 1, &showing->options->naming, err))
@@ -146,7 +146,7 @@ static int cmd_report_work(void *context)
 {
 	struct error err;
 
-	if (show(context, &err))
+	if (cmd_report_show(context, &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
@@ -191,7 +191,7 @@ static bool report(
 	return worker_run(&worker, cmd_report_work, &showing, code, err);
 }
 
-static void request_deinit(struct request *request)
+static void cmd_report_request_deinit(struct request *request)
 {
 	naming_deinit(&request->naming);
 	lines_deinit(&request->lines);
@@ -199,7 +199,7 @@ static void request_deinit(struct request *request)
 
 static int cmd_report_run(struct options *options)
 {
-	CLEANUP(request_deinit) struct request request = { 0 };
+	CLEANUP(cmd_report_request_deinit) struct request request = { 0 };
 	CLEANUP(store_secrets_deinit) struct store_secrets secrets = { 0 };
 	struct error err;
 	int code;

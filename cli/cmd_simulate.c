@@ -55,7 +55,7 @@ struct simulation {
 
 /* ---- The summary ---- */
 
-static int64_t sum_of(const struct profile *profile, const char *type)
+static int64_t cmd_simulate_sum_of(const struct profile *profile, const char *type)
 {
 	return profile_sum(profile, profile_find_metric(profile, type, NULL));
 }
@@ -103,14 +103,15 @@ static void append_model(struct buffer *text, const struct source_simulated_opti
 		COST_MODEL_LAST_MISS_CYCLES, sizes[2], COST_MODEL_BRANCH_MISS_CYCLES);
 }
 
-static void print_summary(const struct simulation *simulation, const struct profile *profile, uint64_t file_bytes)
+static void cmd_simulate_print_summary(
+	const struct simulation *simulation, const struct profile *profile, uint64_t file_bytes)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	char instructions[DIGITS_SIZE], cycles[DIGITS_SIZE];
 	size_t processes = count_processes(profile);
 
-	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
-	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_CYCLES), cycles);
+	digits_in_groups((uint64_t)cmd_simulate_sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
+	digits_in_groups((uint64_t)cmd_simulate_sum_of(profile, COST_MODEL_CYCLES), cycles);
 	buffer_init(&text, CLI_MESSAGE_BYTES);
 	buffer_printf(&text, "%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles,
 		processes, processes == 1 ? "" : "es");
@@ -132,7 +133,7 @@ static bool add_run(struct simulation *simulation, struct recording *result, str
 	return profile_merge(simulation->merged, result->profile, err) && profile_finish(simulation->merged, err);
 }
 
-static int failure_code(const struct source_result *result, const struct error *err)
+static int cmd_simulate_failure_code(const struct source_result *result, const struct error *err)
 {
 	int status = result->recording.child_status;
 
@@ -168,7 +169,7 @@ static bool simulate(struct simulation *simulation)
 		result.notices = (struct buffer){ 0 };
 		return true;
 	}
-	simulation->code = failure_code(&result, &err);
+	simulation->code = cmd_simulate_failure_code(&result, &err);
 	cli_print_notices(&result.notices);
 	cli_print_error(&err);
 	return false;
@@ -190,7 +191,7 @@ static void simulate_runs(struct simulation *simulation)
 	}
 }
 
-static int finish(struct simulation *simulation)
+static int cmd_simulate_finish(struct simulation *simulation)
 {
 	int64_t begin_ns = clock_read_ns(CLOCK_MONOTONIC);
 	uint64_t file_bytes;
@@ -209,7 +210,7 @@ static int finish(struct simulation *simulation)
 	progress_clear(&simulation->progress);
 	if (!simulation->request->quiet) {
 		cli_print_notices(&simulation->notices);
-		print_summary(simulation, simulation->merged, file_bytes);
+		cmd_simulate_print_summary(simulation, simulation->merged, file_bytes);
 	}
 	return simulation->code;
 }
@@ -233,7 +234,7 @@ static int run_simulation(struct request *request)
 	progress_init(&simulation.progress, request->quiet);
 	interrupt_watch();
 	simulate_runs(&simulation);
-	code = finish(&simulation);
+	code = cmd_simulate_finish(&simulation);
 	merged = simulation.merged;
 	buffer_deinit(&simulation.notices);
 	return code;
@@ -267,7 +268,7 @@ static const struct options_row cmd_simulate_rows[] = {
 	{ 0 },
 };
 
-static void request_deinit(struct request *request)
+static void cmd_simulate_request_deinit(struct request *request)
 {
 	naming_deinit(&request->naming);
 	labels_deinit(&request->labels);
@@ -275,7 +276,7 @@ static void request_deinit(struct request *request)
 
 static int cmd_simulate_run(struct options *options)
 {
-	CLEANUP(request_deinit)
+	CLEANUP(cmd_simulate_request_deinit)
 	struct request request = { .output = "kelvin.pb.gz", .runs = 1, .simulated.tool = CLI_TOOL };
 	int code;
 

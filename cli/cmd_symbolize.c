@@ -59,7 +59,7 @@ struct request {
 	size_t count, capacity;
 };
 
-static bool add_address(struct request *request, uint64_t address, struct error *err)
+static bool cmd_symbolize_add_address(struct request *request, uint64_t address, struct error *err)
 {
 	if (!ARRAY_RESERVE(&request->addresses, &request->capacity, request->count + 1, MAX_ADDRESSES, err))
 		return false;
@@ -124,7 +124,7 @@ static void note_missing_debug_file(struct request *request, const struct symbol
 }
 
 /* Resolves the batch, writes the results and empties it. */
-static bool answer(struct request *request, struct error *err)
+static bool cmd_symbolize_answer(struct request *request, struct error *err)
 {
 	struct symbolize_result *result = NULL;
 	bool ok = true;
@@ -168,14 +168,14 @@ static uint64_t read_line_address(const char *line)
  * Reads lines into the batch. As in addr2line, a line without an address is answered as address 0, so that there is one
  * answer to each line.
  */
-static bool take_lines(struct request *request, struct buffer *input, bool is_end, struct error *err)
+static bool cmd_symbolize_take_lines(struct request *request, struct buffer *input, bool is_end, struct error *err)
 {
 	char *line = input->data, *end = line ? line + input->size : NULL, *newline;
 
 	while (line && line < end && ((newline = memchr(line, '\n', (size_t)(end - line))) || is_end)) {
 		if (newline)
 			*newline = '\0';
-		if (!add_address(request, read_line_address(line), err))
+		if (!cmd_symbolize_add_address(request, read_line_address(line), err))
 			return false;
 		line = newline ? newline + 1 : end;
 	}
@@ -220,8 +220,8 @@ static bool answer_stdin(struct request *request, struct error *err)
 		}
 		buffer_commit(&input, (size_t)got);
 		is_end = got == 0;
-		ok = take_lines(request, &input, is_end, err) &&
-		     (has_more_now() && !is_end ? true : answer(request, err));
+		ok = cmd_symbolize_take_lines(request, &input, is_end, err) &&
+		     (has_more_now() && !is_end ? true : cmd_symbolize_answer(request, err));
 	}
 	buffer_deinit(&input);
 	return ok;
@@ -235,10 +235,10 @@ static bool answer_arguments(struct request *request, char *const *words, struct
 
 		if (!isxdigit((unsigned char)(*words)[0]) || *end != '\0')
 			return error_set(err, ERROR_USAGE, "'%.80s' is not a hexadecimal address", *words);
-		if (!add_address(request, address, err))
+		if (!cmd_symbolize_add_address(request, address, err))
 			return false;
 	}
-	return answer(request, err);
+	return cmd_symbolize_answer(request, err);
 }
 
 static bool begin_json(const struct request *request, struct error *err)
@@ -353,12 +353,12 @@ static int cmd_symbolize_work(void *context)
 	return CLI_EXIT_ERROR;
 }
 
-static int ask_parent(void *context, const void *bytes, size_t size)
+static int cmd_symbolize_ask_parent(void *context, const void *bytes, size_t size)
 {
 	return worker_ask(context, bytes, size);
 }
 
-static int answer_worker(void *context, const void *bytes, size_t size)
+static int cmd_symbolize_answer_worker(void *context, const void *bytes, size_t size)
 {
 	struct request *request = context;
 
@@ -367,7 +367,7 @@ static int answer_worker(void *context, const void *bytes, size_t size)
 
 /* ---- The command ---- */
 
-static bool open_image(struct request *request, struct error *err)
+static bool cmd_symbolize_open_image(struct request *request, struct error *err)
 {
 	if (elf_image_open_path(request->path, &request->image, err))
 		return true;
@@ -389,10 +389,10 @@ static bool symbolize(struct request *request, int *code, struct error *err)
 	request->worker = (struct worker){ .subject = request->path,
 		.inputs = inputs,
 		.input_count = *request->words ? 1 : 2,
-		.answer = answer_worker,
+		.answer = cmd_symbolize_answer_worker,
 		.context = request,
 		.has_children = true };
-	request->remote.ask = ask_parent;
+	request->remote.ask = cmd_symbolize_ask_parent;
 	request->remote.context = &request->worker;
 	symbolize_remote_init(&request->remote, request->image, &request->options);
 	return worker_run(&request->worker, cmd_symbolize_work, request, code, err);
@@ -427,7 +427,7 @@ static const struct options_row cmd_symbolize_rows[] = {
 	{ 0 },
 };
 
-static void request_deinit(struct request *request)
+static void cmd_symbolize_request_deinit(struct request *request)
 {
 	elf_image_unref(request->image);
 	naming_deinit(&request->naming);
@@ -437,7 +437,7 @@ static void request_deinit(struct request *request)
 
 static int cmd_symbolize_run(struct options *options)
 {
-	CLEANUP(request_deinit)
+	CLEANUP(cmd_symbolize_request_deinit)
 	struct request request = { .path = "a.out",
 		.options = { .fingerprints = SYMBOLIZE_FINGERPRINT_NONE },
 		.differences = { .max_bytes = MAX_VERIFIED_BYTES } };
@@ -447,7 +447,7 @@ static int cmd_symbolize_run(struct options *options)
 	if (!options_read(options, &request, &code))
 		return code;
 	request.words = options->argv + optind;
-	if (naming_prepare(&request.naming, &request.options, &err) && open_image(&request, &err) &&
+	if (naming_prepare(&request.naming, &request.options, &err) && cmd_symbolize_open_image(&request, &err) &&
 		symbolize(&request, &code, &err))
 		return code;
 	cli_print_error(&err);

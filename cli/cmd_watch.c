@@ -158,7 +158,7 @@ static const struct options_row cmd_watch_rows[] = {
 	{ 0 },
 };
 
-static bool check_request(const struct request *request, struct error *err)
+static bool cmd_watch_check_request(const struct request *request, struct error *err)
 {
 	const struct watch_options *watch = &request->watch;
 
@@ -172,14 +172,14 @@ static bool check_request(const struct request *request, struct error *err)
 		       watch->every_s);
 }
 
-static void request_deinit(struct request *request)
+static void cmd_watch_request_deinit(struct request *request)
 {
 	labels_deinit(&request->watch.labels);
 }
 
 static int cmd_watch_run(struct options *options)
 {
-	CLEANUP(request_deinit)
+	CLEANUP(cmd_watch_request_deinit)
 	struct request request = { .keep = 1000,
 		.watch = { .every_s = 600, .duration_s = 30, .settle_s = 30, .bounds.most_bytes = 2000000000 } };
 	struct error err;
@@ -191,7 +191,7 @@ static int cmd_watch_run(struct options *options)
 		return options_fail("watch", "unexpected '%s'; a target is named by -p, --unit, --cgroup or --exe",
 			options->argv[optind]);
 	request.watch.bounds.most_files = request.keep;
-	if (!check_request(&request, &err))
+	if (!cmd_watch_check_request(&request, &err))
 		return options_fail("watch", "%s", err.message);
 	return watch_run(&request.watch);
 }

@@ -28,7 +28,7 @@ const struct options_row commit_range_rows[] = {
 
 /* ---- The range ---- */
 
-static bool split(const char *text, char **from, char **to, struct error *err)
+static bool commit_range_split(const char *text, char **from, char **to, struct error *err)
 {
 	const char *dots = strstr(text, "..");
 
@@ -73,7 +73,7 @@ bool commit_range_open(struct commit_range *range, struct texts *texts, struct e
 
 	if (!range->text)
 		return !range->confirm || error_set(err, ERROR_USAGE, "--confirm is for --commits A..B");
-	return split(range->text, &from, &to, err) &&
+	return commit_range_split(range->text, &from, &to, err) &&
 	       ((texts_repository(texts, &range->repository, err) &&
 			repository_resolve(range->repository, from, range->from, err) &&
 			repository_resolve(range->repository, to, range->to, err) &&
@@ -206,8 +206,8 @@ struct asker {
 	struct buffer text; /* the file that was asked for last */
 };
 
-static bool ask(const struct asker *asker, uint64_t kind, const char *const *names, size_t count, size_t max_bytes,
-	struct buffer *answer, struct error *err)
+static bool commit_range_ask(const struct asker *asker, uint64_t kind, const char *const *names, size_t count,
+	size_t max_bytes, struct buffer *answer, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer question = { 0 };
 	CLEANUP(file_opened_deinit) struct file_opened file = { .fd = -1 };
@@ -240,7 +240,8 @@ static bool ask_log(const struct asker *asker, const struct commit_paths *paths,
 	CLEANUP(cleanup_free) const char **list = NULL;
 	size_t count;
 
-	if (!commit_paths_list(paths, &list, &count, err) || !ask(asker, LOG, list, count, MAX_LOG_BYTES, &log, err) ||
+	if (!commit_paths_list(paths, &list, &count, err) ||
+		!commit_range_ask(asker, LOG, list, count, MAX_LOG_BYTES, &log, err) ||
 		!repository_parse_log(log.data, log.size, &made, err))
 		return false;
 	repository_history_destroy(*history);
@@ -278,17 +279,18 @@ static bool add_other_names(const struct asker *asker, const struct repository_h
 	if (!ids)
 		return error_set_memory(err);
 	count = list_makers(history, ids);
-	return count == 0 || (ask(asker, RENAMES, ids, count, MAX_LIST_BYTES, &answer, err) &&
+	return count == 0 || (commit_range_ask(asker, RENAMES, ids, count, MAX_LIST_BYTES, &answer, err) &&
 				     repository_parse_log(answer.data, answer.size, &renames, err) &&
 				     commit_paths_add_renames(paths, renames, added, err));
 }
 
-static const char *read_text(void *context, enum diff_side side, const char *path, size_t *size)
+static const char *commit_range_read_text(void *context, enum diff_side side, const char *path, size_t *size)
 {
 	struct asker *asker = context;
 	struct error ignored;
 
-	if (!ask(asker, side == DIFF_BASE ? BASE_TEXT : HEAD_TEXT, &path, 1, MAX_TEXT_BYTES, &asker->text, &ignored))
+	if (!commit_range_ask(
+		    asker, side == DIFF_BASE ? BASE_TEXT : HEAD_TEXT, &path, 1, MAX_TEXT_BYTES, &asker->text, &ignored))
 		return NULL;
 	*size = asker->text.size;
 	return asker->text.data;
@@ -300,7 +302,8 @@ static bool match_side(const struct asker *asker, enum diff_side side, const str
 	CLEANUP(buffer_deinit) struct buffer list = { 0 };
 	CLEANUP(repository_files_cleanup) struct repository_files *files = NULL;
 
-	return ask(asker, side == DIFF_BASE ? BASE_FILES : HEAD_FILES, NULL, 0, MAX_LIST_BYTES, &list, err) &&
+	return commit_range_ask(
+		       asker, side == DIFF_BASE ? BASE_FILES : HEAD_FILES, NULL, 0, MAX_LIST_BYTES, &list, err) &&
 	       repository_files_create(list.data, list.size, &files, err) &&
 	       commit_paths_match(paths, side, profile, files, err);
 }
@@ -322,7 +325,8 @@ static bool mark_updates(const struct asker *asker, struct repository_history *h
 
 	if (!has_merges(history))
 		return true;
-	done = ask(asker, IDS, NULL, 0, MAX_LIST_BYTES, &list, err) && string_table_create(MAX_LIST_BYTES, &ids, err);
+	done = commit_range_ask(asker, IDS, NULL, 0, MAX_LIST_BYTES, &list, err) &&
+	       string_table_create(MAX_LIST_BYTES, &ids, err);
 	for (const char *at = list.data, *end = at + list.size, *line; done && at && at < end; at = line + 1) {
 		line = memchr(at, '\n', (size_t)(end - at));
 		if (!line)
@@ -359,16 +363,16 @@ static void tell_suspect(const struct asker *asker, const struct commit_findings
 	struct error none;
 
 	if (asker->range->confirm && commits->suspect_count > 0)
-		(void)!ask(asker, SUSPECT,
+		(void)!commit_range_ask(asker, SUSPECT,
 			(const char *[]){ findings->history->commits[commits->suspects[0].commit].id }, 1, 1, &ignored,
 			&none);
 }
 
-static bool rank(struct asker *asker, const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	struct commit_findings *findings, struct error *err)
+static bool cli_commit_range_rank(struct asker *asker, const struct diff *diff,
+	const struct profile *const profiles[DIFF_SIDES], struct commit_findings *findings, struct error *err)
 {
 	CLEANUP(commit_paths_deinit) struct commit_paths paths = { 0 };
-	struct commits_sources sources = { .text = read_text, .context = asker };
+	struct commits_sources sources = { .text = commit_range_read_text, .context = asker };
 
 	if (!commit_paths_init(&paths, err) || !match_side(asker, DIFF_BASE, profiles[DIFF_BASE], &paths, err) ||
 		!match_side(asker, DIFF_HEAD, profiles[DIFF_HEAD], &paths, err) ||
@@ -390,7 +394,7 @@ void commit_range_rank(struct commit_range *range, const struct worker *worker, 
 
 	if (!range->text)
 		return;
-	if (!rank(&asker, diff, profiles, findings, &err))
+	if (!cli_commit_range_rank(&asker, diff, profiles, findings, &err))
 		cli_say("kelvin: --commits %s: no commit is named: %s\n", range->text, err.message);
 	buffer_deinit(&asker.text);
 }

@@ -23,12 +23,12 @@ static bool take_scale(void *context, const char *text, struct error *err)
 	return diff_scale_parse(text, &c->diff.scale, c->diff.work, err);
 }
 
-static bool take_min_effect(void *points, const char *text, struct error *err)
+static bool comparison_take_min_effect(void *points, const char *text, struct error *err)
 {
 	return options_parse_positive("--min-effect", text, points, err);
 }
 
-static bool take_gate(void *context, const char *text, struct error *err)
+static bool comparison_take_gate(void *context, const char *text, struct error *err)
 {
 	struct comparison *c = context;
 
@@ -88,12 +88,12 @@ const struct options_row comparison_rows[] = {
 		OPTIONS_TEXT(struct comparison, diff.metric), .words = OUTPUT_METRICS },
 	{ 0, "min-effect", "POINTS",
 		"smallest difference that matters, in points of the total (default: 0.1, of exact\ncounts 0.005)",
-		take_min_effect, offsetof(struct comparison, diff.min_effect_points) },
+		comparison_take_min_effect, offsetof(struct comparison, diff.min_effect_points) },
 	{ 0, "precision", "PERCENT",
 		"of benchmarks: a change of this part of base, or less, does not matter (default: 1)", take_precision,
 		offsetof(struct comparison, precision) },
 	{ 0, "fail-on", "RULE", "limit: total>2%, function>5%, function:NAME>1% or benchmark:NAME>5%, of base",
-		take_gate, .repeatable = true },
+		comparison_take_gate, .repeatable = true },
 	{ 0, "ignore-warnings", NULL, "checks --fail-on even when the recordings are hardly comparable",
 		OPTIONS_FLAG(struct comparison, diff.gates_ignore_warnings) },
 	{ 0, "inconclusive", "RESULT", "pass or fail: exits with 0 or 1 when inconclusive (default: with 3)",
@@ -193,7 +193,7 @@ static bool check_gates(const struct comparison *comparison, struct error *err)
 	return true;
 }
 
-static struct render_input input_of(const char *const names[DIFF_SIDES])
+static struct render_input comparison_input_of(const char *const names[DIFF_SIDES])
 {
 	return (struct render_input){
 		.names = { names[DIFF_BASE], names[DIFF_HEAD] },
@@ -208,7 +208,7 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 	const struct render_question question = question_shown(&comparison->question);
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	CLEANUP(commit_findings_deinit) struct commit_findings findings = { 0 };
-	struct render_input input = input_of(names);
+	struct render_input input = comparison_input_of(names);
 
 	comparison->diff.gates = comparison->gates;
 	comparison->diff.gate_count = comparison->gate_count;
@@ -229,7 +229,7 @@ bool comparison_answer(struct comparison *comparison, const struct profile *cons
 {
 	CLEANUP(answer_deinit) struct answer answer = { 0 };
 	CLEANUP(commit_findings_deinit) struct commit_findings findings = { 0 };
-	struct render_input input = input_of(names);
+	struct render_input input = comparison_input_of(names);
 
 	comparison->diff.gates = comparison->gates;
 	comparison->diff.gate_count = comparison->gate_count;

@@ -18,7 +18,7 @@ struct tree {
 	char *command; /* owned */
 };
 
-static bool wait_for(pid_t pid, const char *what, int *status, struct error *err)
+static bool confirm_wait_for(pid_t pid, const char *what, int *status, struct error *err)
 {
 	if (pid < 0)
 		return error_set_errno(err, errno, "cannot start %s", what);
@@ -27,7 +27,7 @@ static bool wait_for(pid_t pid, const char *what, int *status, struct error *err
 }
 
 /* tar reads what git wrote in a process of its own, which writes below its directory only. */
-static bool unpack(int archive, const char *directory, struct error *err)
+static bool confirm_unpack(int archive, const char *directory, struct error *err)
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -39,7 +39,7 @@ static bool unpack(int archive, const char *directory, struct error *err)
 		fprintf(stderr, "cannot execute tar: %m\n");
 		_exit(CLI_EXIT_NOT_FOUND);
 	}
-	return wait_for(pid, "tar", &status, err) &&
+	return confirm_wait_for(pid, "tar", &status, err) &&
 	       (status == 0 || error_set(err, ERROR_SYSTEM, "tar ended with exit code %d", status));
 }
 
@@ -67,7 +67,7 @@ static bool make_tree(const struct commit_range *range, const struct temporary *
 	if (mkdir(directory, 0700) != 0)
 		return error_set_errno(err, errno, "cannot make %s", directory);
 	if (!repository_archive(range->repository, tree->commit, max_archive_bytes, &archive, err) ||
-		!unpack(archive, directory, err))
+		!confirm_unpack(archive, directory, err))
 		return false;
 	buffer_init(&line, CLI_MESSAGE_BYTES);
 	buffer_append_string(&line, "cd ");
@@ -79,7 +79,7 @@ static bool make_tree(const struct commit_range *range, const struct temporary *
 	return tree->command || error_set_memory(err);
 }
 
-static bool measure(const struct tree *parent, const struct tree *commit, bool out, struct error *err)
+static bool confirm_measure(const struct tree *parent, const struct tree *commit, bool out, struct error *err)
 {
 	int status = 0;
 	pid_t pid;
@@ -93,7 +93,7 @@ static bool measure(const struct tree *parent, const struct tree *commit, bool o
 			commit->command, (char *)NULL);
 		_exit(CLI_EXIT_NOT_EXECUTABLE);
 	}
-	return wait_for(pid, "kelvin bench", &status, err) &&
+	return confirm_wait_for(pid, "kelvin bench", &status, err) &&
 	       (status != CLI_EXIT_ERROR || error_set(err, ERROR_EMPTY, "the measurement failed"));
 }
 
@@ -114,7 +114,7 @@ bool confirm_suspect(const struct commit_range *range, const char *command, bool
 	done = repository_resolve(range->repository, before, parent.commit, err) &&
 	       temporary_create(&temporary, TEMPORARY_LARGE, NULL, err) &&
 	       make_tree(range, &temporary, command, &parent, err) &&
-	       make_tree(range, &temporary, command, &commit, err) && measure(&parent, &commit, out, err);
+	       make_tree(range, &temporary, command, &commit, err) && confirm_measure(&parent, &commit, out, err);
 	temporary_remove(&temporary, NULL);
 	free(parent.command);
 	free(commit.command);

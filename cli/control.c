@@ -31,7 +31,7 @@ static bool take_descriptor(const char *text, int *fd, struct error *err)
  * Opens the fifo for reading and writing, as perf does: opening then does not wait for the other side, and the fifo
  * stays open when that closes.
  */
-static bool open_fifo(const char *path, int *fd, struct error *err)
+static bool cli_control_open_fifo(const char *path, int *fd, struct error *err)
 {
 	struct stat info;
 
@@ -47,7 +47,7 @@ static bool open_fifo(const char *path, int *fd, struct error *err)
 bool control_open(struct control *control, const char *text, struct error *err)
 {
 	bool is_fifo = strncmp(text, "fifo:", 5) == 0;
-	bool (*take)(const char *, int *, struct error *) = is_fifo ? open_fifo : take_descriptor;
+	bool (*take)(const char *, int *, struct error *) = is_fifo ? cli_control_open_fifo : take_descriptor;
 	CLEANUP(cleanup_free) char *copy = NULL;
 	char *answers;
 

@@ -72,7 +72,7 @@ struct newest {
 	double value, usual, least, most;
 };
 
-static int compare_values(const void *left, const void *right)
+static int history_gate_compare_values(const void *left, const void *right)
 {
 	const double *a = left, *b = right;
 
@@ -87,7 +87,7 @@ static struct newest gate_newest(const struct history *history, const struct his
 
 	history_values(history, series, function, is_self, values);
 	value = values[former];
-	qsort(values, former, sizeof(*values), compare_values);
+	qsort(values, former, sizeof(*values), history_gate_compare_values);
 	return (struct newest){ value, values[former / 2], values[0], values[former - 1] };
 }
 

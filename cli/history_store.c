@@ -44,7 +44,7 @@ void history_store_deinit(struct history_store *store)
 	store->summaries = -1;
 }
 
-static bool append_file(int into, int from)
+static bool history_store_append_file(int into, int from)
 {
 	char chunk[1 << 16];
 	struct stat info;
@@ -84,7 +84,7 @@ int history_store_answer(void *context, const void *bytes, size_t size)
 	if (fd < 0)
 		cli_print_error(&err);
 	for (size_t i = 0; fd >= 0 && i < profiles.count; i++)
-		if (!append_file(fd, profiles.items[i].fd)) {
+		if (!history_store_append_file(fd, profiles.items[i].fd)) {
 			close(fd);
 			return -1;
 		}
@@ -93,7 +93,7 @@ int history_store_answer(void *context, const void *bytes, size_t size)
 
 /* ---- Without rights ---- */
 
-static bool read_whole(int fd, struct buffer *bytes, struct error *err)
+static bool history_store_read_whole(int fd, struct buffer *bytes, struct error *err)
 {
 	struct stat info;
 	char *room;
@@ -121,7 +121,7 @@ bool history_store_read(struct history_store *store, struct summary_set *set, st
 
 	store->set = set;
 	buffer_init(&bytes, max_bytes);
-	if (!read_whole(store->summaries, &bytes, err))
+	if (!history_store_read_whole(store->summaries, &bytes, err))
 		return false;
 	reader = byte_reader_over(bytes.data, bytes.size);
 	while (byte_reader_left(&reader) > 0) {
@@ -150,5 +150,5 @@ bool history_store_profiles(const struct history_store *store, const size_t *sum
 	fd = worker_ask(store->worker, ids, count * sizeof(*ids));
 	if (fd < 0)
 		return error_set(err, ERROR_NOT_FOUND, "its profiles cannot be fetched");
-	return read_whole(fd, bytes, err);
+	return history_store_read_whole(fd, bytes, err);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct sampler_label *find_label(const struct labels *labels, const char *key)
+static const struct sampler_label *cli_labels_find_label(const struct labels *labels, const char *key)
 {
 	for (size_t i = 0; i < labels->count; i++)
 		if (strcmp(labels->items[i].key, key) == 0)
@@ -19,14 +19,14 @@ static bool check_label(const struct labels *labels, const char *key, const char
 			err, ERROR_USAGE, "there is no '='; write --label KEY=VALUE, as --label version=4.2.1");
 	if (!profile_label_check(key, value, err))
 		return false;
-	if (find_label(labels, key))
+	if (cli_labels_find_label(labels, key))
 		return error_set(err, ERROR_USAGE, "'%s' was given before; a profile has one value for each key", key);
 	return labels->count < PROFILE_MAX_LABELS ||
 	       error_set(err, ERROR_USAGE, "the most is %d labels", PROFILE_MAX_LABELS);
 }
 
 /* Names the label in a message, which has one line. */
-static bool name_label(const char *text, struct error *err)
+static bool cli_labels_name_label(const char *text, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
 
@@ -48,7 +48,7 @@ static bool labels_take(void *context, const char *text, struct error *err)
 	if (value)
 		*value++ = '\0';
 	if (!check_label(labels, key, value, err))
-		return name_label(text, err);
+		return cli_labels_name_label(text, err);
 	labels->items[labels->count++] = (struct sampler_label){ TAKE(key), value };
 	return true;
 }

@@ -23,7 +23,7 @@ static bool load_source(
 	return ok;
 }
 
-static bool add_source(struct load_inputs *inputs, struct source *source, struct error *err)
+static bool cli_load_add_source(struct load_inputs *inputs, struct source *source, struct error *err)
 {
 	if (!ARRAY_RESERVE(&inputs->sources, &inputs->source_capacity, inputs->count + 1, MAX_INPUTS, err) ||
 		!ARRAY_RESERVE(&inputs->descriptors, &inputs->descriptor_capacity, inputs->count + 1, MAX_INPUTS, err))
@@ -42,7 +42,7 @@ static bool open_one(
 
 	if (!source_file_open(name, &file, &source, err))
 		return false;
-	if (add_source(inputs, source, err))
+	if (cli_load_add_source(inputs, source, err))
 		return true;
 	source_destroy(source);
 	return false;
@@ -83,7 +83,7 @@ static bool add_fetched(struct load_inputs *inputs, struct store_profiles *fetch
 			source_destroy(source);
 			return error_set(err, ERROR_FORMAT, "the store has sent something that is no profile");
 		}
-		if (!add_source(inputs, source, err)) {
+		if (!cli_load_add_source(inputs, source, err)) {
 			source_destroy(source);
 			return false;
 		}
@@ -111,7 +111,7 @@ static bool open_store(
 
 /* ---- All of a side ---- */
 
-static bool open_each(struct load_inputs *inputs, const struct load_options *options, struct error *err)
+static bool cli_load_open_each(struct load_inputs *inputs, const struct load_options *options, struct error *err)
 {
 	char *rest = NULL;
 
@@ -143,7 +143,7 @@ bool load_open(const char *names, const struct load_options *options, struct loa
 		return open_store(inputs, names, options, err);
 	if (strchr(names, ',') && !source_file_are_given() && access(names, F_OK) == 0)
 		return open_one(inputs, names, options, err);
-	return open_each(inputs, options, err);
+	return cli_load_open_each(inputs, options, err);
 }
 
 char *load_title(const char *names, const struct load_inputs *inputs)

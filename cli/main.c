@@ -53,7 +53,7 @@ const struct cli_command *cli_find_command(const char *name)
 }
 
 /* The options of the command that is named; false: there is no such command. */
-static bool find_command(int argc, char **argv, struct options *options)
+static bool main_find_command(int argc, char **argv, struct options *options)
 {
 	const struct cli_command *command = argc > 0 ? cli_find_command(argv[0]) : NULL;
 
@@ -67,15 +67,15 @@ static int dispatch(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "";
 	struct options options;
 
-	if (find_command(argc - 1, argv + 1, &options))
+	if (main_find_command(argc - 1, argv + 1, &options))
 		return options.command->run(&options);
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		puts(CLI_TOOL);
 	else if (strcmp(word, "--complete") == 0 && argc == 2)
 		print_completions();
-	else if (strcmp(word, "--complete") == 0 && find_command(argc - 2, argv + 2, &options))
+	else if (strcmp(word, "--complete") == 0 && main_find_command(argc - 2, argv + 2, &options))
 		options_print_completions(&options);
-	else if (strcmp(word, "help") == 0 && argc == 3 && find_command(1, argv + 2, &options))
+	else if (strcmp(word, "help") == 0 && argc == 3 && main_find_command(1, argv + 2, &options))
 		options_print_help(&options);
 	else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
 		print_help(stdout);

@@ -23,7 +23,7 @@ enum { MOST_BYTES = 16 << 20, MOST_WORDS = 256, MOST_FILES = 1024 };
 
 /* ---- The command ---- */
 
-static bool add_text(struct mcp_command *command, char *text, struct error *err)
+static bool mcp_call_add_text(struct mcp_command *command, char *text, struct error *err)
 {
 	if (!text)
 		return error_set_memory(err);
@@ -45,10 +45,11 @@ bool mcp_add_word(struct mcp_command *command, struct error *err, const char *fo
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	return add_text(command, text, err);
+	return mcp_call_add_text(command, text, err);
 }
 
-static bool add_file(struct mcp_command *command, const struct mcp_roots *roots, const char *name, struct error *err)
+static bool mcp_call_add_file(
+	struct mcp_command *command, const struct mcp_roots *roots, const char *name, struct error *err)
 {
 	struct mcp_given *given;
 
@@ -72,7 +73,7 @@ bool mcp_add_files(struct mcp_command *command, const struct mcp_roots *roots, c
 	if (strtok_r(copy, ",", &rest) == NULL)
 		return error_set(err, ERROR_USAGE, "the name of a profile is empty");
 	for (char *name = copy + strspn(copy, ","); name; name = strtok_r(NULL, ",", &rest))
-		if (!add_file(command, roots, name, err))
+		if (!mcp_call_add_file(command, roots, name, err))
 			return false;
 	return mcp_add_word(command, err, "%s", names);
 }
@@ -92,7 +93,7 @@ void mcp_command_deinit(struct mcp_command *command)
 
 /* ---- The child ---- */
 
-static const struct cli_command *find_command(const char *name)
+static const struct cli_command *mcp_call_find_command(const char *name)
 {
 	return strcmp(name, cmd_diff.name) == 0 ? &cmd_diff : &cmd_report;
 }
@@ -134,14 +135,14 @@ static _Noreturn void be_command(
 	for (size_t i = 0; i < roots->count; i++)
 		directories[i] = roots->roots[i].fd;
 	texts_stay_below(directories, roots->count);
-	options_init(&options, find_command(command->words[0]), (int)command->count, command->words);
+	options_init(&options, mcp_call_find_command(command->words[0]), (int)command->count, command->words);
 	exit(cli_close_stdout(options.command->run(&options)));
 }
 
 /* ---- The parent ---- */
 
 /* Takes what was written, without what a terminal would obey; its lines stay. */
-static void take(int fd, struct buffer *text)
+static void mcp_call_take(int fd, struct buffer *text)
 {
 	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
 	struct error ignored;
@@ -178,7 +179,7 @@ static enum ending wait_for_end(int alive, double deadline_s)
 	}
 }
 
-static int end_child(pid_t pid, enum ending ending)
+static int mcp_call_end_child(pid_t pid, enum ending ending)
 {
 	int status = 0;
 
@@ -191,7 +192,7 @@ static int end_child(pid_t pid, enum ending ending)
 	return status;
 }
 
-static bool judge(enum ending ending, int status, double deadline_s, int *code, struct error *err)
+static bool mcp_call_judge(enum ending ending, int status, double deadline_s, int *code, struct error *err)
 {
 	if (ending == TOO_LATE)
 		return error_set(err, ERROR_SYSTEM,
@@ -226,7 +227,7 @@ static bool run_within(const struct mcp_command *command, const struct mcp_serve
 	close(alive[0]);
 	if (pid < 0)
 		return error_set_errno(err, errno, "cannot start a process that answers");
-	return judge(ending, end_child(pid, ending), server->deadline_s, &outcome->code, err);
+	return mcp_call_judge(ending, mcp_call_end_child(pid, ending), server->deadline_s, &outcome->code, err);
 }
 
 bool mcp_run(const struct mcp_command *command, const struct mcp_server *server, struct mcp_outcome *outcome,
@@ -239,8 +240,8 @@ bool mcp_run(const struct mcp_command *command, const struct mcp_server *server,
 	buffer_init(&outcome->said, 4 * (size_t)MOST_BYTES);
 	if (said < 0 || !run_within(command, server, out, said, outcome, err))
 		return false;
-	take(out, &outcome->out);
-	take(said, &outcome->said);
+	mcp_call_take(out, &outcome->out);
+	mcp_call_take(said, &outcome->said);
 	return buffer_ok(&outcome->out, err) && buffer_ok(&outcome->said, err);
 }
 

@@ -56,7 +56,7 @@ void mcp_roots_deinit(struct mcp_roots *roots)
 /* ---- Opening ---- */
 
 /* The part of a name below a directory; NULL: it is elsewhere. */
-static const char *below(const struct mcp_root *root, const char *name)
+static const char *mcp_files_below(const struct mcp_root *root, const char *name)
 {
 	size_t size = strlen(root->path);
 
@@ -82,7 +82,7 @@ static int open_in_roots(const struct mcp_roots *roots, const char *name, uint64
 {
 	*why = EXDEV;
 	for (size_t i = 0; i < roots->count; i++) {
-		const char *rest = below(&roots->roots[i], name);
+		const char *rest = mcp_files_below(&roots->roots[i], name);
 		int fd = rest ? open_beneath(roots->roots[i].fd, rest, flags) : -1;
 
 		if (fd >= 0)
@@ -153,7 +153,7 @@ void mcp_profiles_deinit(struct mcp_profiles *profiles)
 	*profiles = (struct mcp_profiles){ 0 };
 }
 
-static bool ends_with(const char *name, const char *end)
+static bool mcp_files_ends_with(const char *name, const char *end)
 {
 	size_t size = strlen(name), least = strlen(end);
 
@@ -178,7 +178,7 @@ static bool is_profile(const char *name, int fd)
 	if (kind != FOREIGN_PPROF && kind != FOREIGN_FOLDED && kind != FOREIGN_UTF16)
 		return true;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (ends_with(name, ends[i]))
+		if (mcp_files_ends_with(name, ends[i]))
 			return true;
 	return false;
 }
@@ -251,7 +251,7 @@ static bool walk_directory(struct walk *walk, int fd, size_t end, size_t depth, 
 	return true;
 }
 
-static int compare_profiles(const void *left, const void *right)
+static int mcp_files_compare_profiles(const void *left, const void *right)
 {
 	const struct mcp_profile *a = left, *b = right;
 
@@ -267,6 +267,6 @@ bool mcp_find_profiles(const struct mcp_roots *roots, struct mcp_profiles *found
 		if (!walk_directory(&walk, roots->roots[i].fd, 0, MOST_DEPTH, err))
 			return false;
 	}
-	qsort(found->items, found->count, sizeof(*found->items), compare_profiles);
+	qsort(found->items, found->count, sizeof(*found->items), mcp_files_compare_profiles);
 	return true;
 }

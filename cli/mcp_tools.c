@@ -135,7 +135,7 @@ static bool has_option(const struct options_row *rows, const char *name)
 }
 
 /* A tool is there if a command has what it needs. */
-static bool is_there(const struct argument *argument)
+static bool mcp_tools_is_there(const struct argument *argument)
 {
 	return !argument || !argument->option || has_option(cmd_diff.rows, argument->option) ||
 	       has_option(cmd_report.rows, argument->option);
@@ -206,7 +206,7 @@ static json_t *tool_json(const struct tool *tool)
 	json_t *properties = json_object();
 
 	for (size_t i = 0; tool->arguments[i]; i++)
-		if (is_there(tool->arguments[i]))
+		if (mcp_tools_is_there(tool->arguments[i]))
 			(void)json_object_set_new(
 				properties, tool->arguments[i]->name, argument_schema(tool->arguments[i]));
 	/* Nothing is written or started, and the same question has the same answer while the files are the same. */
@@ -221,7 +221,7 @@ json_t *mcp_tool_list(void)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < TOOL_COUNT; i++)
-		if (is_there(tools[i].needed))
+		if (mcp_tools_is_there(tools[i].needed))
 			(void)json_array_append_new(list, tool_json(&tools[i]));
 	return list;
 }
@@ -239,7 +239,7 @@ struct call {
 static const struct tool *find_tool(const char *name)
 {
 	for (size_t i = 0; i < TOOL_COUNT; i++)
-		if (strcmp(tools[i].name, name) == 0 && is_there(tools[i].needed))
+		if (strcmp(tools[i].name, name) == 0 && mcp_tools_is_there(tools[i].needed))
 			return &tools[i];
 	return NULL;
 }
@@ -247,18 +247,18 @@ static const struct tool *find_tool(const char *name)
 static const struct argument *find_argument(const struct tool *tool, const char *name)
 {
 	for (size_t i = 0; tool->arguments[i]; i++)
-		if (strcmp(tool->arguments[i]->name, name) == 0 && is_there(tool->arguments[i]))
+		if (strcmp(tool->arguments[i]->name, name) == 0 && mcp_tools_is_there(tool->arguments[i]))
 			return tool->arguments[i];
 	return NULL;
 }
 
-static const char *text_of(const struct call *call, const char *name)
+static const char *mcp_tools_text_of(const struct call *call, const char *name)
 {
 	return json_string_value(json_object_get(call->arguments, name));
 }
 
 /* A text must be one to the C library as well. */
-static bool is_text(const json_t *value)
+static bool mcp_tools_is_text(const json_t *value)
 {
 	return json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value);
 }
@@ -270,11 +270,11 @@ static bool has_type(const json_t *value, enum argument_type type)
 
 	switch (type) {
 	case ARGUMENT_TEXT:
-		return is_text(value);
+		return mcp_tools_is_text(value);
 	case ARGUMENT_NUMBER:
 		return json_is_integer(value) && json_integer_value(value) > 0;
 	case ARGUMENT_TEXTS:
-		json_array_foreach((json_t *)(uintptr_t)value, i, item) if (!is_text(item)) return false;
+		json_array_foreach((json_t *)(uintptr_t)value, i, item) if (!mcp_tools_is_text(item)) return false;
 		return json_is_array(value) && json_array_size(value) <= 16;
 	}
 	return false;
@@ -297,7 +297,7 @@ static bool check_arguments(const struct call *call, struct error *invalid)
 				: argument->type == ARGUMENT_NUMBER ? "a whole number above 0"
 								    : "a list of at most 16 strings");
 	}
-	if (call->tool->needed && !text_of(call, call->tool->needed->name))
+	if (call->tool->needed && !mcp_tools_text_of(call, call->tool->needed->name))
 		return error_set(
 			invalid, ERROR_USAGE, "%s needs the argument '%s'", call->tool->name, call->tool->needed->name);
 	return true;
@@ -306,8 +306,9 @@ static bool check_arguments(const struct call *call, struct error *invalid)
 /* Which sides the call is about: both, or one profile. */
 static bool check_sides(const struct call *call, bool *is_diff, struct error *invalid)
 {
-	bool has_sides = text_of(call, "base") && text_of(call, "head"), has_one = text_of(call, "profile") != NULL;
-	bool has_half = !has_sides && (text_of(call, "base") || text_of(call, "head"));
+	bool has_sides = mcp_tools_text_of(call, "base") && mcp_tools_text_of(call, "head"),
+	     has_one = mcp_tools_text_of(call, "profile") != NULL;
+	bool has_half = !has_sides && (mcp_tools_text_of(call, "base") || mcp_tools_text_of(call, "head"));
 
 	*is_diff = has_sides;
 	if (call->tool->sides == SIDES_TWO && !has_sides)
@@ -320,7 +321,7 @@ static bool check_sides(const struct call *call, bool *is_diff, struct error *in
 	return true;
 }
 
-static json_int_t number_of(const struct call *call, const char *name, json_int_t usual, json_int_t most)
+static json_int_t mcp_tools_number_of(const struct call *call, const char *name, json_int_t usual, json_int_t most)
 {
 	json_t *value = json_object_get(call->arguments, name);
 	json_int_t number = value ? json_integer_value(value) : usual;
@@ -330,7 +331,8 @@ static json_int_t number_of(const struct call *call, const char *name, json_int_
 
 /* ---- The command line ---- */
 
-static bool add_texts(struct call *call, const struct argument *argument, const json_t *values, struct error *err)
+static bool mcp_tools_add_texts(
+	struct call *call, const struct argument *argument, const json_t *values, struct error *err)
 {
 	size_t i;
 	json_t *value;
@@ -364,7 +366,7 @@ static bool add_options(struct call *call, bool is_diff, struct error *err)
 			return error_set(
 				err, ERROR_USAGE, "'%s' is of use with 'base' and 'head' only", argument->name);
 		if (!(argument == &argument_repository ? add_repository(call, argument, json_string_value(value), err)
-			    : argument->type == ARGUMENT_TEXTS ? add_texts(call, argument, value, err)
+			    : argument->type == ARGUMENT_TEXTS ? mcp_tools_add_texts(call, argument, value, err)
 			    : argument->type == ARGUMENT_NUMBER
 				    ? mcp_add_word(&call->command, err, "--%s=%" JSON_INTEGER_FORMAT, argument->option,
 					      json_integer_value(value))
@@ -393,14 +395,14 @@ static bool make_command(struct call *call, bool is_diff, struct error *err)
 	if (!add_options(call, is_diff, err) || !mcp_add_word(command, err, "--"))
 		return false;
 	if (!is_diff)
-		return mcp_add_files(command, &call->server->roots, text_of(call, "profile"), err);
-	return mcp_add_files(command, &call->server->roots, text_of(call, "base"), err) &&
-	       mcp_add_files(command, &call->server->roots, text_of(call, "head"), err);
+		return mcp_add_files(command, &call->server->roots, mcp_tools_text_of(call, "profile"), err);
+	return mcp_add_files(command, &call->server->roots, mcp_tools_text_of(call, "base"), err) &&
+	       mcp_add_files(command, &call->server->roots, mcp_tools_text_of(call, "head"), err);
 }
 
 /* ---- The answer ---- */
 
-static json_t *answer(const char *text, bool is_error)
+static json_t *mcp_tools_answer(const char *text, bool is_error)
 {
 	json_t *content = json_pack("[{s:s, s:o}]", "type", "text", "text", mcp_text(text));
 
@@ -429,10 +431,10 @@ static json_t *answer_of(const struct mcp_outcome *outcome)
 	if (outcome->said.data)
 		append_said(&text, outcome->said.data);
 	buffer_append(&text, "", 0);
-	return text.failed ? NULL : answer(text.data ? text.data : "", is_error);
+	return text.failed ? NULL : mcp_tools_answer(text.data ? text.data : "", is_error);
 }
 
-static json_t *run_command(struct call *call, bool is_diff)
+static json_t *mcp_tools_run_command(struct call *call, bool is_diff)
 {
 	struct mcp_outcome outcome = { 0 };
 	struct error err;
@@ -440,7 +442,7 @@ static json_t *run_command(struct call *call, bool is_diff)
 
 	result = make_command(call, is_diff, &err) && mcp_run(&call->command, call->server, &outcome, &err)
 			 ? answer_of(&outcome)
-			 : answer(err.message, true);
+			 : mcp_tools_answer(err.message, true);
 	mcp_outcome_deinit(&outcome);
 	mcp_command_deinit(&call->command);
 	return result;
@@ -448,7 +450,7 @@ static json_t *run_command(struct call *call, bool is_diff)
 
 /* ---- The list of profiles ---- */
 
-static void append_profile(struct buffer *text, const struct mcp_profile *profile)
+static void mcp_tools_append_profile(struct buffer *text, const struct mcp_profile *profile)
 {
 	time_t seconds = (time_t)(profile->modified_ns / 1000000000);
 	struct tm parts;
@@ -471,25 +473,25 @@ static json_t *list_profiles(const struct call *call)
 {
 	CLEANUP(mcp_profiles_deinit) struct mcp_profiles found = { 0 };
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-	size_t most = (size_t)number_of(call, "most", USUAL_PROFILES, MOST_PROFILES);
+	size_t most = (size_t)mcp_tools_number_of(call, "most", USUAL_PROFILES, MOST_PROFILES);
 	json_t *list = json_array(), *result;
 	struct error err;
 
 	buffer_init(&text, (size_t)1 << 24);
 	if (!mcp_find_profiles(&call->server->roots, &found, &err)) {
 		json_decref(list);
-		return answer(err.message, true);
+		return mcp_tools_answer(err.message, true);
 	}
 	buffer_printf(&text, "%zu profile%s%s below the server's directories%s\n", found.count,
 		found.count == 1 ? "" : "s", found.is_cut ? " or more" : "",
 		found.count ? ", the newest first (UTC):" : "; 'kelvin record -o FILE' makes one");
 	for (size_t i = 0; i < found.count && i < most; i++) {
-		append_profile(&text, &found.items[i]);
+		mcp_tools_append_profile(&text, &found.items[i]);
 		(void)json_array_append_new(list, profile_json(&found.items[i]));
 	}
 	if (found.count > most)
 		buffer_printf(&text, "... %zu more: most=%zu lists them\n", found.count - most, found.count);
-	result = text.failed ? NULL : answer(text.data, false);
+	result = text.failed ? NULL : mcp_tools_answer(text.data, false);
 	if (result)
 		(void)json_object_set_new(result, "structuredContent",
 			json_pack("{s:o, s:I}", "profiles", list, "left_out",
@@ -516,8 +518,8 @@ bool mcp_call_tool(const struct mcp_server *server, const char *name, const json
 	}
 	if (!check_sides(&call, &is_diff, invalid))
 		return false;
-	call.lines = number_of(&call, "max_lines", USUAL_LINES, MOST_LINES);
+	call.lines = mcp_tools_number_of(&call, "max_lines", USUAL_LINES, MOST_LINES);
 	call.lines = call.lines > LEAST_LINES ? call.lines : LEAST_LINES;
-	*result = run_command(&call, is_diff);
+	*result = mcp_tools_run_command(&call, is_diff);
 	return true;
 }

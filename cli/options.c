@@ -95,7 +95,7 @@ static bool takes_next_word(const struct options_row *row)
 
 /* ---- The options of one command line ---- */
 
-static void add_names(struct options *options, const struct options_row *row, size_t *count)
+static void options_add_names(struct options *options, const struct options_row *row, size_t *count)
 {
 	size_t end = strlen(options->letters);
 	int has_argument = may_omit_argument(row) ? optional_argument : row->argument ? required_argument : no_argument;
@@ -107,16 +107,16 @@ static void add_names(struct options *options, const struct options_row *row, si
 			row->argument ? ":" : "");
 }
 
-static void add_rows(struct options *options, const struct options_row *rows, size_t at, size_t *names)
+static void options_add_rows(struct options *options, const struct options_row *rows, size_t at, size_t *names)
 {
 	for (; rows->name || rows->rows; rows++) {
 		if (rows->rows) {
-			add_rows(options, rows->rows, at + rows->at, names);
+			options_add_rows(options, rows->rows, at + rows->at, names);
 			continue;
 		}
 		assert(options->count + 1 < OPTIONS_MAX);
 		if (rows->take)
-			add_names(options, rows, names);
+			options_add_names(options, rows, names);
 		options->entries[options->count++] = (struct options_entry){ rows, at + rows->at };
 	}
 }
@@ -126,8 +126,8 @@ void options_init(struct options *options, const struct cli_command *command, in
 	size_t names = 0;
 
 	*options = (struct options){ .argc = argc, .argv = argv, .command = command, .letters = " :" };
-	add_rows(options, command->rows, 0, &names);
-	add_rows(options, help_rows, 0, &names);
+	options_add_rows(options, command->rows, 0, &names);
+	options_add_rows(options, help_rows, 0, &names);
 }
 
 /* `words`: '+' ends the options at the first word, '-' returns words in their order, ':' permutes them. */
@@ -138,7 +138,7 @@ static int next_option(struct options *options, char words)
 	return getopt_long(options->argc, options->argv, options->letters + (words == ':'), options->names, NULL);
 }
 
-static const struct options_entry *find_entry(const struct options *options, int option)
+static const struct options_entry *options_find_entry(const struct options *options, int option)
 {
 	const struct options_entry *entry = options->entries;
 
@@ -179,7 +179,7 @@ static void count_spare_words(struct options *options)
 }
 
 /* The FILE of the output option that next_option() has just returned. */
-static const char *take_file(struct options *options)
+static const char *options_take_file(struct options *options)
 {
 	const char *word = optind < options->argc ? options->argv[optind] : NULL;
 
@@ -194,7 +194,7 @@ static const char *take_file(struct options *options)
 
 static bool take_option(struct options *options, const struct options_entry *entry, void *context)
 {
-	const char *value = takes_next_word(entry->row) ? take_file(options) : optarg;
+	const char *value = takes_next_word(entry->row) ? options_take_file(options) : optarg;
 	struct error err;
 
 	if (entry->row->take((char *)context + entry->at, value, &err))
@@ -218,7 +218,7 @@ bool options_read(struct options *options, void *context, int *code)
 			*code = fail_option(options, option);
 			return false;
 		}
-		entry = find_entry(options, option);
+		entry = options_find_entry(options, option);
 		if (entry->row == help_rows) {
 			options_print_help(options);
 			*code = CLI_EXIT_OK;
@@ -346,7 +346,7 @@ bool options_parse_positive(const char *option, const char *text, double *value,
 	return true;
 }
 
-static bool find_unit(const char *unit, double bare_s, double *unit_s)
+static bool options_find_unit(const char *unit, double bare_s, double *unit_s)
 {
 	static const struct {
 		const char *name;
@@ -369,7 +369,7 @@ bool options_parse_duration(const char *option, const char *text, double bare_s,
 	char *unit;
 	double number = strtod(text, &unit), unit_s;
 
-	if (unit == text || !isfinite(number) || number < 0 || !find_unit(unit, bare_s, &unit_s))
+	if (unit == text || !isfinite(number) || number < 0 || !options_find_unit(unit, bare_s, &unit_s))
 		return error_set(err, ERROR_USAGE,
 			"%s '%.80s': this is not a duration; write for example %s 500ms, %s 30s, %s 2m or %s 1h",
 			option, text, option, option, option, option);

@@ -54,7 +54,7 @@ bool outputs_show_names_only(const struct outputs *outputs)
 	return outputs->paths[OUTPUT_FOLDED] != NULL;
 }
 
-static bool is_same_file(const char *a, const char *b)
+static bool cli_output_is_same_file(const char *a, const char *b)
 {
 	struct stat one, other;
 
@@ -69,7 +69,7 @@ static bool check_twins(const struct outputs *outputs, size_t kind, struct error
 	const char *path = outputs->paths[kind];
 
 	for (size_t i = 0; i < kind; i++)
-		if (outputs->paths[i] && !is_stdout(path) && is_same_file(outputs->paths[i], path))
+		if (outputs->paths[i] && !is_stdout(path) && cli_output_is_same_file(outputs->paths[i], path))
 			return error_set(err, ERROR_USAGE,
 				"%s and %s both write to %s; name another file for one of them", kind_options[i],
 				kind_options[kind], path);
@@ -85,7 +85,8 @@ bool outputs_spare(const struct outputs *outputs, const char *names, struct erro
 		return error_set_memory(err);
 	for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
 		for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
-			if (outputs->paths[i] && !is_stdout(outputs->paths[i]) && is_same_file(outputs->paths[i], name))
+			if (outputs->paths[i] && !is_stdout(outputs->paths[i]) &&
+				cli_output_is_same_file(outputs->paths[i], name))
 				return error_set(err, ERROR_USAGE,
 					"%s %s would write over the profile that is to be read; name another file",
 					kind_options[i], outputs->paths[i]);
@@ -164,7 +165,7 @@ static bool write_folded(
 	return true;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool cli_output_ends_with(const char *text, const char *end)
 {
 	return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
@@ -174,7 +175,7 @@ static bool write_otlp(
 {
 	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
 
-	if (!ends_with(outputs->paths[OUTPUT_OTLP], ".gz"))
+	if (!cli_output_ends_with(outputs->paths[OUTPUT_OTLP], ".gz"))
 		return foreign_write_otlp(profile, out, err);
 	buffer_init(&raw, max_output_bytes);
 	return foreign_write_otlp(profile, &raw, err) && gzip_compress(raw.data, raw.size, out, err);
@@ -285,7 +286,7 @@ struct output_sink {
 	struct error err; /* why it takes no more */
 };
 
-static bool take_piece(struct buffer_sink *sink, const void *bytes, size_t size)
+static bool cli_output_take_piece(struct buffer_sink *sink, const void *bytes, size_t size)
 {
 	struct output_sink *to = (struct output_sink *)sink;
 	const char *path = to->outputs->paths[to->kind];
@@ -322,7 +323,7 @@ static bool write_one(
 	const struct outputs *outputs, enum output_kind kind, const struct shown *shown, struct error *err)
 {
 	const char *path = outputs->paths[kind];
-	struct output_sink to = { .sink = { take_piece }, .outputs = outputs, .kind = kind };
+	struct output_sink to = { .sink = { cli_output_take_piece }, .outputs = outputs, .kind = kind };
 	struct buffer out;
 	bool ok;
 

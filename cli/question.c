@@ -111,14 +111,15 @@ static void meant_deinit(struct meant *meant)
 	free(meant->hide.keys);
 }
 
-static int compare_keys(const void *left, const void *right)
+static int cli_question_compare_keys(const void *left, const void *right)
 {
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 static bool has_key(const struct meant_keys *keys, const char *key)
 {
-	return keys->count > 0 && bsearch(&key, keys->keys, keys->count, sizeof(*keys->keys), compare_keys);
+	return keys->count > 0 &&
+	       bsearch(&key, keys->keys, keys->count, sizeof(*keys->keys), cli_question_compare_keys);
 }
 
 static bool is_focused(void *context, const char *key)
@@ -143,7 +144,7 @@ static struct profile_other_side other_side(struct meant *meant)
 	return (struct profile_other_side){ is_focused, is_hidden, other_path, meant };
 }
 
-static bool add_key(struct meant_keys *keys, const char *key, struct error *err)
+static bool cli_question_add_key(struct meant_keys *keys, const char *key, struct error *err)
 {
 	if (!ARRAY_RESERVE(&keys->keys, &keys->capacity, keys->count + 1, ARRAY_MAX_IDS, err))
 		return false;
@@ -160,7 +161,7 @@ static bool add_keys_of(
 		return error_set_memory(err);
 	(void)profile_pattern_find(pattern, profile, found);
 	for (size_t i = 0; i < profile->function_count; i++)
-		if (found[i] && !add_key(keys, profile_string(profile, profile->functions[i].key), err))
+		if (found[i] && !cli_question_add_key(keys, profile_string(profile, profile->functions[i].key), err))
 			return false;
 	return true;
 }
@@ -174,7 +175,7 @@ static bool add_former_names(struct meant_keys *keys, const struct diff *whole, 
 
 	if (!added)
 		return error_set_memory(err);
-	qsort(keys->keys, count, sizeof(*keys->keys), compare_keys);
+	qsort(keys->keys, count, sizeof(*keys->keys), cli_question_compare_keys);
 	for (size_t i = 0; i < whole->function_count; i++) {
 		const struct diff_function *f = &whole->functions[i];
 
@@ -183,9 +184,9 @@ static bool add_former_names(struct meant_keys *keys, const struct diff *whole, 
 			added[added_count++] = diff_string(whole, whole->functions[f->moved_to].key);
 	}
 	for (size_t i = 0; i < added_count; i++)
-		if (!add_key(keys, added[i], err))
+		if (!cli_question_add_key(keys, added[i], err))
 			return false;
-	qsort(keys->keys, keys->count, sizeof(*keys->keys), compare_keys);
+	qsort(keys->keys, keys->count, sizeof(*keys->keys), cli_question_compare_keys);
 	return true;
 }
 
@@ -235,7 +236,7 @@ static bool make_parts(const struct question *question, const struct profile *co
 	return true;
 }
 
-static bool compare(const struct profile *const profiles[DIFF_SIDES], const struct diff_options *options,
+static bool cli_question_compare(const struct profile *const profiles[DIFF_SIDES], const struct diff_options *options,
 	struct diff **diff, struct error *err)
 {
 	return profiles[DIFF_BASE] ? diff_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], options, diff, err)
@@ -250,7 +251,8 @@ static bool compare_whole(const struct profile *const profiles[DIFF_SIDES], cons
 
 	return (!profiles[DIFF_BASE] || profile_join_phases(profiles[DIFF_BASE], &joined[DIFF_BASE], err)) &&
 	       profile_join_phases(profiles[DIFF_HEAD], &joined[DIFF_HEAD], err) &&
-	       compare((const struct profile *[]){ joined[DIFF_BASE] ? joined[DIFF_BASE] : profiles[DIFF_BASE],
+	       cli_question_compare(
+		       (const struct profile *[]){ joined[DIFF_BASE] ? joined[DIFF_BASE] : profiles[DIFF_BASE],
 			       joined[DIFF_HEAD] ? joined[DIFF_HEAD] : profiles[DIFF_HEAD] },
 		       options, &answer->whole, err);
 }
@@ -279,7 +281,7 @@ static bool find_files(const struct question *question, const struct profile *co
 }
 
 /* Which functions of the diff --focus means, whose callers and callees are asked for. */
-static bool find_neighbours(const struct meant *meant, struct answer *answer,
+static bool cli_question_find_neighbours(const struct meant *meant, struct answer *answer,
 	const struct profile *const profiles[DIFF_SIDES], struct error *err)
 {
 	const struct diff *diff = answer->part;
@@ -293,7 +295,7 @@ static bool find_neighbours(const struct meant *meant, struct answer *answer,
 }
 
 /* The estimate of the one group that a condition means; NULL: it means several, or none. */
-static const struct diff_estimate *find_group(
+static const struct diff_estimate *cli_question_find_group(
 	const struct diff_groups *groups, const struct profile_where *where, struct meant *meant)
 {
 	const struct profile_other_side other = other_side(meant);
@@ -322,7 +324,7 @@ static bool take_group(const struct question *question, struct meant *meant, con
 		return true;
 	if (!diff_groups_create(answer->whole, profiles, question->selection.where, answer->files, groups, err))
 		return false;
-	options->total = find_group(*groups, question->selection.where, meant);
+	options->total = cli_question_find_group(*groups, question->selection.where, meant);
 	return true;
 }
 
@@ -351,8 +353,8 @@ static bool answer_part(const struct question *question, const struct profile *c
 			profiles, DIFF_SIDES, question->selection.where, question->selection.where_count, err);
 	if (!take_group(question, &meant, answer, profiles, &groups, &of_part, err))
 		return false;
-	return compare(parts, &of_part, &answer->part, err) &&
-	       ((!question->callers && !question->callees) || find_neighbours(&meant, answer, parts, err));
+	return cli_question_compare(parts, &of_part, &answer->part, err) &&
+	       ((!question->callers && !question->callees) || cli_question_find_neighbours(&meant, answer, parts, err));
 }
 
 /* The profiles that are shown where all samples are. */

@@ -50,13 +50,13 @@ static bool settle_part_file(const struct record_job *job, bool is_written, stru
 	return is_written;
 }
 
-static bool write_file(struct record_job *job, const struct profile *profile, struct error *err)
+static bool record_job_write_file(struct record_job *job, const struct profile *profile, struct error *err)
 {
 	return output_write_profile(profile, job->output, job->mode, &job->file_bytes, err);
 }
 
 /* After the file is written, in which threads that are idle by their life are not decided. */
-static void print_summary(const struct record_job *job, struct profile *profile)
+static void record_job_print_summary(const struct record_job *job, struct profile *profile)
 {
 	int64_t duration_ns = 0;
 	struct error err;
@@ -87,7 +87,7 @@ static void print_summary(const struct record_job *job, struct profile *profile)
 static bool keep_run(struct record_job *job, const struct recording *result, struct error *err)
 {
 	return profile_merge(job->merged, result->profile, err) && profile_finish(job->merged, err) &&
-	       (!job->live.sampler.part_path || write_file(job, job->merged, err));
+	       (!job->live.sampler.part_path || record_job_write_file(job, job->merged, err));
 }
 
 /* Half a run beside whole ones would pass for a fast one. When it is all there is, it is kept. */
@@ -110,7 +110,8 @@ static void add_refusals(struct recording_refusals *all, const struct recording_
 }
 
 /* From the last sample to the file, and the summary. */
-static bool keep(struct record_job *job, struct source *source, struct source_result *result, struct error *err)
+static bool record_job_keep(
+	struct record_job *job, struct source *source, struct source_result *result, struct error *err)
 {
 	struct recording *recording = &result->recording;
 	struct progress *progress = &job->progress;
@@ -126,7 +127,7 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 		return false;
 	recording_release_symbols(recording);
 	progress_phase(progress, "writing");
-	if (!(job->merged ? keep_run(job, recording, err) : write_file(job, recording->profile, err)))
+	if (!(job->merged ? keep_run(job, recording, err) : record_job_write_file(job, recording->profile, err)))
 		return false;
 	progress_clear(progress);
 	if (recording->ended_early.code != ERROR_NONE)
@@ -145,37 +146,38 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 	if (!job->merged || profile_execution_count(job->merged) == job->runs)
 		cli_print_notices(&result->notices);
 	if (!job->merged)
-		print_summary(job, recording->profile);
+		record_job_print_summary(job, recording->profile);
 	return true;
 }
 
 /* After a failure at that stage. */
-static int failure_code(const struct record_job *job, enum source_stage stage, const struct error *err)
+static int record_job_failure_code(const struct record_job *job, enum source_stage stage, const struct error *err)
 {
 	return is_command(job) ? source_failure_code(stage, err) : CLI_EXIT_ERROR;
 }
 
-static int fail(const struct record_job *job, const struct error *err)
+static int record_job_fail(const struct record_job *job, const struct error *err)
 {
 	cli_print_error(err);
-	return failure_code(job, SOURCE_CREATING, err);
+	return record_job_failure_code(job, SOURCE_CREATING, err);
 }
 
 /* The exit code: of a command its own, which may still run when -d or a signal ended the recording. */
-static int finish(const struct record_job *job, const struct recording *recording, bool is_written, struct error *err)
+static int record_job_finish(
+	const struct record_job *job, const struct recording *recording, bool is_written, struct error *err)
 {
 	int code = CLI_EXIT_OK, status = recording->child_status, child_code;
 	bool is_empty = false;
 
 	if (!settle_part_file(job, is_written, err)) {
-		code = fail(job, err);
+		code = record_job_fail(job, err);
 		is_empty = err->code == ERROR_EMPTY;
 	}
 	if (is_command(job) && status == -1)
 		status = child_wait();
 	child_code = status == -1 ? -1 : child_exit_code(status);
 	if (code == CLI_EXIT_OK && recording->ended_early.code != ERROR_NONE)
-		return failure_code(job, SOURCE_FINISHING, &recording->ended_early);
+		return record_job_failure_code(job, SOURCE_FINISHING, &recording->ended_early);
 	/* A command that failed so fast that nothing was seen of it still failed with its own code; that it succeeded
 	 * is no profile. */
 	return (code == CLI_EXIT_OK && child_code >= 0) || (is_empty && child_code > 0) ? child_code : code;
@@ -188,13 +190,13 @@ static int record(struct record_job *job, struct source *source)
 	bool ok;
 
 	progress_init(&job->progress, job->quiet);
-	ok = source_read(source, &result, &err) && keep(job, source, &result, &err);
+	ok = source_read(source, &result, &err) && record_job_keep(job, source, &result, &err);
 	if (!ok)
 		progress_clear(&job->progress);
 	if (result.stage == SOURCE_FINISHING)
-		return finish(job, &result.recording, ok, &err);
+		return record_job_finish(job, &result.recording, ok, &err);
 	cli_print_error(&err);
-	return failure_code(job, result.stage, &err);
+	return record_job_failure_code(job, result.stage, &err);
 }
 
 static void print_runs_end(const struct record_job *job, uint64_t run, int code)
@@ -224,16 +226,17 @@ static int record_runs(struct record_job *job, struct source *source)
 	int code = CLI_EXIT_OK;
 
 	if (!profile_create(&job->merged, &err))
-		return fail(job, &err);
+		return record_job_fail(job, &err);
 	for (uint64_t run = 1; code == CLI_EXIT_OK && run <= job->runs && !interrupt_signal(); run++) {
 		code = record(job, source);
 		if (code != CLI_EXIT_OK || interrupt_signal())
 			print_runs_end(job, run, code);
 	}
-	if (job->merged->run_count > 0 && !job->live.sampler.part_path && !write_file(job, job->merged, &err))
-		code = fail(job, &err);
+	if (job->merged->run_count > 0 && !job->live.sampler.part_path &&
+		!record_job_write_file(job, job->merged, &err))
+		code = record_job_fail(job, &err);
 	else if (job->merged->run_count > 0 && !job->quiet)
-		print_summary(job, job->merged);
+		record_job_print_summary(job, job->merged);
 	profile_destroy(job->merged);
 	return code;
 }
@@ -248,9 +251,9 @@ int record_job_run(struct record_job *job)
 	control_init(&control);
 	if (!file_check_writable(job->output, &err) || !name_part_file(job->output, part, sizeof(part), &err) ||
 		!naming_prepare(&job->naming, &job->options, &err))
-		return fail(job, &err);
+		return record_job_fail(job, &err);
 	if (job->control && !control_open(&control, job->control, &err))
-		return fail(job, &err);
+		return record_job_fail(job, &err);
 	if (part[0])
 		job->live.sampler.part_path = part;
 	job->live.control = &control;
@@ -258,7 +261,7 @@ int record_job_run(struct record_job *job)
 	if (is_command(job))
 		job->live.streams = streams_apart_from(job->output);
 	if (!(job->has_benchmarks ? source_benchmarks_create : source_live_create)(&job->live, &source, &err))
-		return fail(job, &err);
+		return record_job_fail(job, &err);
 	interrupt_watch();
 	return job->runs > 1 ? record_runs(job, source) : record(job, source);
 }

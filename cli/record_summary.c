@@ -11,7 +11,7 @@
 
 enum { MAX_SUMMARY_BYTES = 16 << 20 };
 
-static const char *plural(uint64_t count)
+static const char *record_summary_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
@@ -21,13 +21,13 @@ static const char *was(uint64_t count)
 	return count == 1 ? "was" : "were";
 }
 
-static bool is_whole(size_t stop)
+static bool record_summary_is_whole(size_t stop)
 {
 	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED || stop == PROFILE_STOP_KERNEL_ONLY;
 }
 
 /* The function at a location; "" where it has no name. */
-static const char *function_at(const struct profile *profile, uint32_t id)
+static const char *record_summary_function_at(const struct profile *profile, uint32_t id)
 {
 	const struct profile_location *location = &profile->locations[id];
 
@@ -40,7 +40,7 @@ static const char *function_at(const struct profile *profile, uint32_t id)
 }
 
 /* "open stacks: 11, which nothing cut, but whose ...: 9 end at runtime.asmcgocall" */
-static void append_open(struct buffer *text, const struct profile *profile)
+static void record_summary_append_open(struct buffer *text, const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
 	uint64_t open = quality->stops[PROFILE_STOP_OPEN];
@@ -52,9 +52,9 @@ static void append_open(struct buffer *text, const struct profile *profile)
 	buffer_printf(text,
 		"open stacks: %s, which nothing cut, but whose last frame is not known to be the first one of a thread",
 		count);
-	if (quality->open_end_count > 0 && function_at(profile, quality->open_end)[0]) {
+	if (quality->open_end_count > 0 && record_summary_function_at(profile, quality->open_end)[0]) {
 		digits_in_groups(quality->open_end_count < open ? quality->open_end_count : open, count);
-		buffer_printf(text, ": %s end at %s", count, function_at(profile, quality->open_end));
+		buffer_printf(text, ": %s end at %s", count, record_summary_function_at(profile, quality->open_end));
 	}
 	if (quality->placed_count > 0) {
 		digits_in_groups(quality->placed_count < open ? quality->placed_count : open, count);
@@ -72,9 +72,9 @@ static void append_stops(struct buffer *text, const struct profile *profile)
 	const char *separator = "cut stacks: ";
 	char count[DIGITS_SIZE];
 
-	append_open(text, profile);
+	record_summary_append_open(text, profile);
 	for (size_t stop = 0; stop < PROFILE_STOP_COUNT; stop++) {
-		if (is_whole(stop) || stop == PROFILE_STOP_OPEN || quality->stops[stop] == 0)
+		if (record_summary_is_whole(stop) || stop == PROFILE_STOP_OPEN || quality->stops[stop] == 0)
 			continue;
 		digits_in_groups(quality->stops[stop], count);
 		buffer_printf(text, "%s%s %s", separator, count, profile_stop_name((enum profile_stop)stop));
@@ -120,11 +120,11 @@ static void append_losses(struct buffer *text, const struct profile_quality *qua
 	if (quality->throttled > 0)
 		buffer_printf(text,
 			"the kernel paused sampling %llu time%s because it took too long; record with a lower -F\n",
-			(unsigned long long)quality->throttled, plural(quality->throttled));
+			(unsigned long long)quality->throttled, record_summary_plural(quality->throttled));
 	if (quality->lost_sideband > 0)
 		buffer_printf(text,
 			"%llu record%s of new mappings and threads %s lost, so some function names may be missing\n",
-			(unsigned long long)quality->lost_sideband, plural(quality->lost_sideband),
+			(unsigned long long)quality->lost_sideband, record_summary_plural(quality->lost_sideband),
 			was(quality->lost_sideband));
 }
 
@@ -141,7 +141,8 @@ static void append_refused_names(struct buffer *text, const struct recording_ref
 	else
 		buffer_printf(text, "'%s'", refusals->name);
 	if (refusals->programs > 1)
-		buffer_printf(text, " and %zu other program%s", refusals->programs - 1, plural(refusals->programs - 1));
+		buffer_printf(text, " and %zu other program%s", refusals->programs - 1,
+			record_summary_plural(refusals->programs - 1));
 }
 
 /* Returns whether there was something to tell. Processes that are brief have no samples either. */
@@ -276,7 +277,7 @@ static void append_stripped(struct buffer *text, const struct profile *profile)
 }
 
 /* Interpreters and run-time compilers give the names of a program's functions only on request. */
-static void append_nameless(struct buffer *text, const struct profile *profile)
+static void record_summary_append_nameless(struct buffer *text, const struct profile *profile)
 {
 	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
 	struct error ignored;
@@ -326,10 +327,10 @@ static void append_answered(struct buffer *text, const struct record_summary *su
 	digits_in_groups(answered, count);
 	digits_in_groups((uint64_t)(per_s + 0.5), rate);
 	if (requests->source == PROFILE_WORK_EVENT)
-		buffer_printf(text, "%s time%s %s", count, plural(answered),
+		buffer_printf(text, "%s time%s %s", count, record_summary_plural(answered),
 			profile_string(summary->profile, requests->event));
 	else
-		buffer_printf(text, "%s request%s %s", count, plural(answered),
+		buffer_printf(text, "%s request%s %s", count, record_summary_plural(answered),
 			requests->source == PROFILE_WORK_STATED ? "as stated" : "answered");
 	if (per_s >= 1)
 		buffer_printf(text, " (%s a second)", rate);
@@ -354,7 +355,7 @@ static void append_requests(struct buffer *text, const struct record_summary *su
 	}
 	digits_in_groups(called, count);
 	if (called > 0)
-		buffer_printf(text, "%s%s call%s out", answered > 0 ? "; " : "", count, plural(called));
+		buffer_printf(text, "%s%s call%s out", answered > 0 ? "; " : "", count, record_summary_plural(called));
 	buffer_append_byte(text, '\n');
 }
 
@@ -402,7 +403,7 @@ static void append_waits(struct buffer *text, const struct profile *profile)
 		return;
 	}
 	buffer_printf(text, "waiting: %.1f s in %zu thread%s", (double)waited.off_cpu_ns / 1e9, waited.threads,
-		plural(waited.threads));
+		record_summary_plural(waited.threads));
 	count = profile_waits_by_time(waited.ns, order);
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(text, "%s%s %.0f %%", i ? ", " : ": ", profile_wait_info(order[i])->name,
@@ -449,7 +450,7 @@ static size_t count_benchmarks(const struct profile *profile, uint64_t *rounds)
 	return count;
 }
 
-static void append_benchmarks(struct buffer *text, const struct record_summary *summary)
+static void record_summary_append_benchmarks(struct buffer *text, const struct record_summary *summary)
 {
 	const struct profile *profile = summary->profile;
 	const char *harness = profile_string(profile, profile->facts.harness);
@@ -461,8 +462,8 @@ static void append_benchmarks(struct buffer *text, const struct record_summary *
 		return;
 	digits_in_groups(count, count_text);
 	digits_in_groups(rounds, rounds_text);
-	buffer_printf(text, "%s benchmark%s%s%s: %s round%s", count_text, plural(count), harness[0] ? " of " : "",
-		harness, rounds_text, plural(rounds));
+	buffer_printf(text, "%s benchmark%s%s%s: %s round%s", count_text, record_summary_plural(count),
+		harness[0] ? " of " : "", harness, rounds_text, record_summary_plural(rounds));
 	if (summary->answer_us > 0)
 		buffer_printf(text, "; answers took %.0f µs (median)", summary->answer_us);
 	buffer_append_byte(text, '\n');
@@ -478,7 +479,8 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 
 	digits_in_groups(quality->samples, samples);
 	digits_in_groups(quality->lost, lost);
-	buffer_printf(text, "%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
+	buffer_printf(text, "%s sample%s in %.1f s, %s lost, ", samples, record_summary_plural(quality->samples),
+		seconds, lost);
 	if (is_by_frame_pointers(summary->profile)) {
 		append_frameless(text, quality);
 	} else {
@@ -493,7 +495,7 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 	if (!append_refused(text, summary))
 		append_unseen(text, summary->profile);
 	if (!summary->no_names) {
-		append_nameless(text, summary->profile);
+		record_summary_append_nameless(text, summary->profile);
 		append_stripped(text, summary->profile);
 	}
 	naming_append_sources(text, &summary->sources);
@@ -502,7 +504,7 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 		summary->no_names ? "" : "name functions and ");
 	cli_append_written(text, summary->path, summary->file_bytes);
 	buffer_append_byte(text, '\n');
-	append_benchmarks(text, summary);
+	record_summary_append_benchmarks(text, summary);
 }
 
 void record_summary_print(const struct record_summary *summary)

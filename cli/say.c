@@ -12,7 +12,7 @@
 enum { MESSAGE_INDENT = 2 };
 static const size_t max_text_bytes = (size_t)16 << 20;
 
-static void write_lines(FILE *stream, size_t indent, char *lines)
+static void say_write_lines(FILE *stream, size_t indent, char *lines)
 {
 	const struct wrap wrap = { .width = cli_columns(fileno(stream)), .indent = indent };
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 0))) static void write_formatted(
 		text = NULL;
 		fputs("kelvin: out of memory\n", stderr);
 	}
-	write_lines(stream, indent, text);
+	say_write_lines(stream, indent, text);
 }
 
 void cli_write(FILE *stream, size_t indent, const char *format, ...)

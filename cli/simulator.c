@@ -102,7 +102,7 @@ bool simulator_take_caches(void *context, const char *text, struct error *err)
 /* ---- Where it is ---- */
 
 /* Finds an executable file along PATH. */
-static bool find_program(const char *name, char path[PATH_MAX])
+static bool simulator_find_program(const char *name, char path[PATH_MAX])
 {
 	const char *at = getenv("PATH");
 
@@ -154,7 +154,7 @@ bool simulator_check_command(const char *command, struct error *err)
 
 	if (strchr(command, '/'))
 		snprintf(path, sizeof(path), "%s", command);
-	else if (!find_program(command, path))
+	else if (!simulator_find_program(command, path))
 		return fail_as_exec(ENOENT, command, err);
 	if (stat(path, &info) != 0)
 		return fail_as_exec(errno, command, err);
@@ -176,7 +176,7 @@ bool simulator_can_fix_addresses(void)
 }
 
 /* What would make two runs of one program differ, or hides names; what the user has set stays. */
-static void set_environment(const char *library)
+static void simulator_set_environment(const char *library)
 {
 	static const char *const values[][2] = {
 		{ "PYTHONHASHSEED", "0" },
@@ -245,7 +245,7 @@ void simulator_execute(const struct simulator *simulator, const struct simulator
 		argv[count++] = call->command[i];
 	if (before >= 0)
 		personality((unsigned long)before | ADDR_NO_RANDOMIZE);
-	set_environment(simulator->library);
+	simulator_set_environment(simulator->library);
 	set_temporary(call->directory);
 	execv(argv[0], (char *const *)argv);
 	free(argv);
@@ -254,7 +254,7 @@ void simulator_execute(const struct simulator *simulator, const struct simulator
 /* ---- What it says ---- */
 
 /* The line of a log that says something of use; false: there is none. */
-static bool find_line(const char *directory, const char *name, const char *part, char *line, int size)
+static bool simulator_find_line(const char *directory, const char *name, const char *part, char *line, int size)
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
 	char path[PATH_MAX];
@@ -292,9 +292,9 @@ void simulator_explain(const char *directory, struct buffer *notices)
 	while (logs && (entry = readdir(logs)) != NULL) {
 		if (entry->d_name[0] == '.')
 			continue;
-		if (find_line(directory, entry->d_name, "unhandled instruction bytes", line, sizeof(line)))
+		if (simulator_find_line(directory, entry->d_name, "unhandled instruction bytes", line, sizeof(line)))
 			explain_instruction(entry->d_name, line, notices);
-		else if (find_line(directory, entry->d_name, "kelvin: ", line, sizeof(line)))
+		else if (simulator_find_line(directory, entry->d_name, "kelvin: ", line, sizeof(line)))
 			buffer_printf(notices, "%s", line);
 	}
 	if (logs)

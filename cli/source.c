@@ -79,12 +79,12 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	       verification_finish(result, &naming, notices, err);
 }
 
-static bool complete(struct source *source, struct source_result *result, struct error *err)
+static bool cli_source_complete(struct source *source, struct source_result *result, struct error *err)
 {
 	return !source->functions->complete || source->functions->complete(source, result, err);
 }
 
-/* Behind complete(), which makes the profile that is written. What goes wrong costs the text alone. */
+/* Behind cli_source_complete(), which makes the profile that is written. What goes wrong costs the text alone. */
 static void keep_sources(
 	const struct source *source, const struct symbolize_options *options, struct source_result *result)
 {
@@ -120,7 +120,7 @@ bool source_name(
 
 	if (!(source->is_named ? name_origins(source->name, options, recording->profile, err)
 			       : name_addresses(source, options, recording, &result->notices, err)) ||
-		!complete(source, result, err))
+		!cli_source_complete(source, result, err))
 		return false;
 	keep_sources(source, options, result);
 	return symbolize_waits(recording->profile, &recording->symbols, options, err) &&

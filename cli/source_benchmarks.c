@@ -15,7 +15,7 @@ struct source_benchmarks {
 
 /* ---- Reading ---- */
 
-static bool begin(struct source_benchmarks *benchmarks, struct error *err)
+static bool source_benchmarks_begin(struct source_benchmarks *benchmarks, struct error *err)
 {
 	const int *streams = benchmarks->streams;
 	const struct harness_options options = {
@@ -35,7 +35,7 @@ static bool begin(struct source_benchmarks *benchmarks, struct error *err)
 }
 
 /* Without benchmarks the recording is kept as it is. */
-static bool end(struct source_benchmarks *benchmarks, struct source_result *result, struct error *err)
+static bool source_benchmarks_end(struct source_benchmarks *benchmarks, struct source_result *result, struct error *err)
 {
 	struct error why;
 
@@ -50,7 +50,7 @@ static bool end(struct source_benchmarks *benchmarks, struct source_result *resu
 	return true;
 }
 
-static void forget(struct source_benchmarks *benchmarks)
+static void source_benchmarks_forget(struct source_benchmarks *benchmarks)
 {
 	harness_destroy(benchmarks->harness);
 	benchmarks->harness = NULL;
@@ -64,15 +64,15 @@ static bool benchmarks_read(struct source *source, struct source_result *result,
 	bool ok;
 
 	harness_result_deinit(&benchmarks->suite);
-	ok = begin(benchmarks, err) && source_live_create(&benchmarks->live, &live, err) &&
+	ok = source_benchmarks_begin(benchmarks, err) && source_live_create(&benchmarks->live, &live, err) &&
 	     live->functions->read(live, result, err);
 	if (result->stage == SOURCE_FINISHING) {
 		/* Kelvin's own child beside it, which removes files, lives longer. */
 		if (result->recording.child_status == -1)
 			result->recording.child_status = child_wait();
-		ok = end(benchmarks, result, ok ? err : &ignored) && ok;
+		ok = source_benchmarks_end(benchmarks, result, ok ? err : &ignored) && ok;
 	}
-	forget(benchmarks);
+	source_benchmarks_forget(benchmarks);
 	return ok;
 }
 
@@ -177,7 +177,7 @@ static void benchmarks_destroy(struct source *source)
 {
 	struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
 
-	forget(benchmarks);
+	source_benchmarks_forget(benchmarks);
 	harness_result_deinit(&benchmarks->suite);
 	free(benchmarks);
 }

@@ -58,7 +58,7 @@ bool source_file_are_given(void)
 	return given.are_all;
 }
 
-static int open_named(const char *name)
+static int source_file_open_named(const char *name)
 {
 	for (size_t i = 0; i < given.count; i++)
 		if (strcmp(given.files[i].name, name) == 0)
@@ -92,7 +92,7 @@ static bool enter_directory(struct source_file *file, struct error *err)
 }
 
 /* A file is read with pread(): its position stays at the start, for whoever reads the descriptor next. */
-static bool read_on(void *context, void *into, size_t room, size_t *got, struct error *err)
+static bool source_file_read_on(void *context, void *into, size_t room, size_t *got, struct error *err)
 {
 	struct source_file *file = context;
 	ssize_t count;
@@ -108,12 +108,12 @@ static bool read_on(void *context, void *into, size_t room, size_t *got, struct 
 	return true;
 }
 
-static bool read_head(struct source_file *file, struct error *err)
+static bool source_file_read_head(struct source_file *file, struct error *err)
 {
 	size_t got = 1;
 
 	while (file->head_bytes < HEAD_BYTES && got > 0) {
-		if (!read_on(file, file->head + file->head_bytes, HEAD_BYTES - file->head_bytes, &got, err))
+		if (!source_file_read_on(file, file->head + file->head_bytes, HEAD_BYTES - file->head_bytes, &got, err))
 			return false;
 		file->head_bytes += got;
 	}
@@ -125,7 +125,9 @@ static bool open_input(const char *name, struct source_file *file, struct error 
 	bool is_stdin = !given.are_all && !file->options.is_open && strcmp(name, "-") == 0;
 
 	file->source.name = is_stdin ? "standard input" : name;
-	file->source.fd = is_stdin ? STDIN_FILENO : file->options.is_open ? file->options.fd : open_named(name);
+	file->source.fd = is_stdin                ? STDIN_FILENO
+			  : file->options.is_open ? file->options.fd
+						  : source_file_open_named(name);
 	if (file->source.fd < 0 && errno == ENOENT)
 		return error_set(err, ERROR_NOT_FOUND,
 			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile with that name",
@@ -135,17 +137,17 @@ static bool open_input(const char *name, struct source_file *file, struct error 
 	if (!enter_directory(file, err))
 		return false;
 	file->is_stream = lseek(file->source.fd, 0, SEEK_CUR) < 0;
-	return read_head(file, err);
+	return source_file_read_head(file, err);
 }
 
-static enum foreign_kind kind_of(const struct source_file *file)
+static enum foreign_kind source_file_kind_of(const struct source_file *file)
 {
 	return foreign_kind(file->head, file->head_bytes);
 }
 
 static bool is_recording(const struct source_file *file)
 {
-	return kind_of(file) == FOREIGN_PERF_DATA || kind_of(file) == FOREIGN_PART;
+	return source_file_kind_of(file) == FOREIGN_PERF_DATA || source_file_kind_of(file) == FOREIGN_PART;
 }
 
 /* ---- Profiles ---- */
@@ -167,7 +169,7 @@ static bool read_first(struct source_file *file, struct buffer *bytes, struct er
 
 		if (!into)
 			return error_set_memory(err);
-		if (!read_on(file, into, FIRST_BYTES - bytes->size, &got, err))
+		if (!source_file_read_on(file, into, FIRST_BYTES - bytes->size, &got, err))
 			return false;
 		buffer_commit(bytes, got);
 	}
@@ -184,14 +186,14 @@ static bool read_stream(struct source_file *file, struct buffer *bytes, struct e
 
 		if (!into)
 			return buffer_ok(bytes, err) || error_prefix(err, "cannot read %s", file->source.name);
-		if (!read_on(file, into, FIRST_BYTES, &got, err))
+		if (!source_file_read_on(file, into, FIRST_BYTES, &got, err))
 			return false;
 		buffer_commit(bytes, got);
 	}
 	return true;
 }
 
-static bool read_rest(struct source_file *file, struct buffer *bytes, struct error *err)
+static bool source_file_read_rest(struct source_file *file, struct buffer *bytes, struct error *err)
 {
 	if (file->is_stream)
 		return read_stream(file, bytes, err);
@@ -200,7 +202,8 @@ static bool read_rest(struct source_file *file, struct buffer *bytes, struct err
 		&(struct file_opened){ (char *)(uintptr_t)file->source.name, file->source.fd }, bytes, err);
 }
 
-static bool read_profile(struct source_file *file, struct buffer *bytes, struct profile **profile, struct error *err)
+static bool source_file_read_profile(
+	struct source_file *file, struct buffer *bytes, struct profile **profile, struct error *err)
 {
 	enum foreign_kind kind;
 
@@ -208,9 +211,9 @@ static bool read_profile(struct source_file *file, struct buffer *bytes, struct 
 		return false;
 	kind = foreign_kind(bytes->data, bytes->size);
 	if (bytes->size == FIRST_BYTES && foreign_is_lines(kind))
-		return foreign_read_text(&(struct text_source){ bytes->data, bytes->size, read_on, file },
+		return foreign_read_text(&(struct text_source){ bytes->data, bytes->size, source_file_read_on, file },
 			file->source.name, profile, err);
-	if (!read_rest(file, bytes, err))
+	if (!source_file_read_rest(file, bytes, err))
 		return false;
 	if (kind == FOREIGN_PPROF)
 		source_file_keep_memory();
@@ -224,7 +227,7 @@ static bool file_read_profile(struct source *source, struct source_result *resul
 	bool ok;
 
 	buffer_init(&bytes, max_file_bytes);
-	ok = read_profile(file, &bytes, &result->recording.profile, err);
+	ok = source_file_read_profile(file, &bytes, &result->recording.profile, err);
 	buffer_deinit(&bytes);
 	return ok;
 }
@@ -247,7 +250,7 @@ static bool file_read_recording(struct source *source, struct source_result *res
 
 	if (symbolize_perf_cache_directory(cache, sizeof(cache)))
 		recorded.cache_directory = cache;
-	if (kind_of(file) == FOREIGN_PART)
+	if (source_file_kind_of(file) == FOREIGN_PART)
 		return sampler_read_part(&recorded, &result->recording, &result->notices, err);
 	return sampler_read_perf_data(&recorded, &result->recording, &result->notices, err);
 }
@@ -267,13 +270,14 @@ static const struct source_functions profile_functions = { .read = file_read_pro
 static const struct source_functions recording_functions = { .read = file_read_recording, .destroy = file_destroy };
 
 /* Whether what was opened is what the caller can use. */
-static bool check_kind(const struct source_file *file, struct error *err)
+static bool source_file_check_kind(const struct source_file *file, struct error *err)
 {
 	const char *name = file->source.name;
 
-	if (file->options.is_recovery && kind_of(file) != FOREIGN_PART)
+	if (file->options.is_recovery && source_file_kind_of(file) != FOREIGN_PART)
 		return error_set(err, ERROR_USAGE, "cannot recover %s: it is not the FILE.part of a killed recording%s",
-			name, kind_of(file) == FOREIGN_UNKNOWN ? "" : "; 'kelvin report' can read it directly");
+			name,
+			source_file_kind_of(file) == FOREIGN_UNKNOWN ? "" : "; 'kelvin report' can read it directly");
 	/* Their stacks are unwound with binaries that lie wherever the file says. */
 	if (is_recording(file) && given.are_all)
 		return error_set(err, ERROR_UNSUPPORTED,
@@ -304,7 +308,7 @@ bool source_file_open(
 	}
 	*file = (struct source_file){ .source = { .functions = &profile_functions, .fd = -1 }, .options = *options };
 	made = &file->source;
-	if (!open_input(name, file, err) || !check_kind(file, err))
+	if (!open_input(name, file, err) || !source_file_check_kind(file, err))
 		return false;
 	made->is_named = !is_recording(file);
 	if (is_recording(file)) {

@@ -95,7 +95,7 @@ static void forget_benchmarks(struct source_simulated *simulated)
 
 /* ---- A reading ---- */
 
-static bool run_command(
+static bool source_simulated_run_command(
 	struct source_simulated *simulated, struct profile_run *run, struct source_result *result, struct error *err)
 {
 	int64_t begin_ns = clock_read_ns(CLOCK_MONOTONIC);
@@ -120,8 +120,8 @@ static void describe_command(const struct source_simulated_options *options, str
 	buffer_append_byte(text, '\0');
 }
 
-static bool read_counts(struct source_simulated *simulated, const struct profile_run *run, struct source_result *result,
-	struct error *err)
+static bool source_simulated_read_counts(struct source_simulated *simulated, const struct profile_run *run,
+	struct source_result *result, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer command = { 0 };
 	char directory[PATH_MAX + sizeof("/counts")];
@@ -144,7 +144,7 @@ static bool read_counts(struct source_simulated *simulated, const struct profile
 }
 
 /* What only the directory tells of a simulation that went wrong. */
-static void explain(const struct source_simulated *simulated, struct buffer *notices)
+static void source_simulated_explain(const struct source_simulated *simulated, struct buffer *notices)
 {
 	simulator_explain(simulated->temporary.path, notices);
 	if (temporary_is_full(&simulated->temporary))
@@ -169,15 +169,15 @@ static bool simulated_read(struct source *source, struct source_result *result, 
 		return false;
 	result->stage = SOURCE_CREATING;
 	if (!make_directories(&simulated->temporary, err) || !begin_benchmarks(simulated, err) ||
-		!run_command(simulated, &run, result, err)) {
+		!source_simulated_run_command(simulated, &run, result, err)) {
 		forget_benchmarks(simulated);
 		return false;
 	}
 	result->stage = SOURCE_FINISHING;
-	explain(simulated, &result->notices);
+	source_simulated_explain(simulated, &result->notices);
 	ok = end_benchmarks(simulated, &result->notices, err);
 	forget_benchmarks(simulated);
-	return ok && read_counts(simulated, &run, result, err);
+	return ok && source_simulated_read_counts(simulated, &run, result, err);
 }
 
 /* Counts have their samples only now: their lines are known. */

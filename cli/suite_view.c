@@ -28,7 +28,7 @@ static bool reserve(struct suite_view *view, size_t count, struct error *err)
 	return (view->details && view->parts) || error_set_memory(err);
 }
 
-static bool explain(struct suite_view *view, uint32_t benchmark, struct error *err)
+static bool suite_view_explain(struct suite_view *view, uint32_t benchmark, struct error *err)
 {
 	struct diff_part *details = &view->details[view->count];
 
@@ -49,13 +49,13 @@ static bool explain_if_recorded(struct suite_view *view, uint32_t benchmark, str
 {
 	struct error why;
 
-	if (explain(view, benchmark, &why) || why.code == ERROR_EMPTY)
+	if (suite_view_explain(view, benchmark, &why) || why.code == ERROR_EMPTY)
 		return true;
 	*err = why;
 	return false;
 }
 
-static size_t lesser(size_t a, size_t b)
+static size_t suite_view_lesser(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -95,8 +95,8 @@ bool suite_view_all(struct suite_view *view, const struct outputs *outputs, cons
 	/* Those that are proven to be slower or faster come first in the suite. */
 	size_t changed =
 		suite->sides == DIFF_SIDES ? suite->verdicts[DIFF_REGRESSED] + suite->verdicts[DIFF_IMPROVED] : 0;
-	size_t told = lesser(changed, MOST_EXPLAINED);
-	size_t shown = outputs->paths[OUTPUT_HTML] ? lesser(suite->benchmark_count, MOST_ON_PAGE) : told;
+	size_t told = suite_view_lesser(changed, MOST_EXPLAINED);
+	size_t shown = outputs->paths[OUTPUT_HTML] ? suite_view_lesser(suite->benchmark_count, MOST_ON_PAGE) : told;
 
 	*view = (struct suite_view){ .suite = suite, .names = { names[DIFF_BASE], names[DIFF_HEAD] } };
 	if (!reserve(view, 1 + shown, err) || !explain_if_recorded(view, DIFF_ALL_BENCHMARKS, err))
@@ -112,7 +112,7 @@ bool suite_view_all(struct suite_view *view, const struct outputs *outputs, cons
 	return list_lines(view, outputs, err);
 }
 
-static bool make_title(struct suite_view *view, uint32_t benchmark, struct error *err)
+static bool suite_view_make_title(struct suite_view *view, uint32_t benchmark, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer title = { 0 }, raw = { 0 };
 
@@ -139,9 +139,9 @@ bool suite_view_one(struct suite_view *view, const struct diff_suite *suite, con
 	if (!diff_suite_find(suite, benchmark, &number, err))
 		return false;
 	found = &suite->benchmarks[number];
-	if (!reserve(view, 1, err) || !make_title(view, number, err))
+	if (!reserve(view, 1, err) || !suite_view_make_title(view, number, err))
 		return false;
-	if (!explain(view, number, err))
+	if (!suite_view_explain(view, number, err))
 		return error_prefix(err, "benchmark %.200s", diff_suite_string(suite, found->name));
 	if (suite->sides == DIFF_SIDES && found->presence != DIFF_IN_BOTH)
 		cli_say("kelvin: only %s has the benchmark %s; it is shown alone\n",

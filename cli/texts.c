@@ -16,7 +16,7 @@ enum { MOST_SERVER_S = 120, MOST_SERVER_MB = 256, MOST_MAPS = 100, MOST_NAMES = 
 /* ---- Options ---- */
 
 /* OLD=NEW, or NEW alone. A '=' within a path goes to OLD. */
-static bool take_map(void *context, const char *text, struct error *err)
+static bool texts_take_map(void *context, const char *text, struct error *err)
 {
 	struct texts *texts = context;
 	const char *equals = strrchr(text, '='), *to = equals ? equals + 1 : text;
@@ -50,7 +50,7 @@ static bool take_map(void *context, const char *text, struct error *err)
 		OPTIONS_FLAG(struct texts, asks_servers) },                                                            \
 	{                                                                                                              \
 		0, "source-map", "OLD=NEW", "sources as they are below NEW now, of paths that began with OLD",         \
-			take_map, 0, .repeatable = true                                                                \
+			texts_take_map, 0, .repeatable = true                                                          \
 	}
 
 const struct options_row texts_rows[] = {
@@ -149,7 +149,7 @@ static bool has_repository(struct texts *texts)
 }
 
 /* The label's commit: its id, or the beginning of it, and no other name of a revision, which may be anything. */
-static bool find_label(struct texts *texts, enum diff_side side, const char *label)
+static bool texts_find_label(struct texts *texts, enum diff_side side, const char *label)
 {
 	size_t size = strspn(label, "0123456789abcdef");
 	char id[REPOSITORY_ID_BYTES];
@@ -176,7 +176,7 @@ static int answer_commit(struct texts *texts, enum diff_side side, const char *l
 	struct error ignored;
 	int fd;
 
-	if (!id[0] && !find_label(texts, side, label))
+	if (!id[0] && !texts_find_label(texts, side, label))
 		return -1;
 	if (!revision || strncmp(id, revision, strlen(revision)) == 0)
 		snprintf(words, sizeof(words), "%.*s", SHORT_ID, id);
@@ -189,7 +189,7 @@ static int answer_commit(struct texts *texts, enum diff_side side, const char *l
 	return -1;
 }
 
-static int answer_list(struct texts *texts, enum diff_side side)
+static int texts_answer_list(struct texts *texts, enum diff_side side)
 {
 	struct error err;
 	int fd = -1;
@@ -199,7 +199,7 @@ static int answer_list(struct texts *texts, enum diff_side side)
 		       : tell(texts, &err);
 }
 
-static int answer_file(struct texts *texts, enum diff_side side, const char *path)
+static int texts_answer_file(struct texts *texts, enum diff_side side, const char *path)
 {
 	struct error err;
 	int fd = -1;
@@ -231,7 +231,7 @@ static int answer_source(struct texts *texts, const struct texts_question *quest
 /* ---- Directories that the user named ---- */
 
 /* A regular file below a directory; no link, ".." or mount of /proc leads out of it. */
-static int open_below(int directory, const char *path)
+static int texts_open_below(int directory, const char *path)
 {
 	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
@@ -272,7 +272,7 @@ static int open_any_end(int directory, const char *path)
 		slash = strchr(rest, '/');
 		if (!rest[0] || (!slash && repository_is_of_system(path)))
 			break;
-		fd = open_below(directory, rest);
+		fd = texts_open_below(directory, rest);
 		if (!slash)
 			break;
 		rest = slash;
@@ -289,7 +289,7 @@ static int answer_mapped(const struct texts *texts, const char *path)
 		const char *rest = map->from ? behind(path, map->from) : NULL;
 
 		if (rest && rest[0])
-			fd = open_below(map->to, rest);
+			fd = texts_open_below(map->to, rest);
 		else if (!map->from)
 			fd = open_any_end(map->to, path);
 	}
@@ -298,7 +298,7 @@ static int answer_mapped(const struct texts *texts, const char *path)
 
 /* ---- Answers ---- */
 
-static bool is_valid(const struct texts_question *question, size_t size)
+static bool texts_is_valid(const struct texts_question *question, size_t size)
 {
 	return size == sizeof(*question) && question->side < DIFF_SIDES &&
 	       memchr(question->build_id, '\0', sizeof(question->build_id)) &&
@@ -311,16 +311,16 @@ int texts_answer(void *context, const void *bytes, size_t size)
 	struct texts *texts = context;
 	bool has_commit;
 
-	if (!is_valid(question, size) || ++texts->question_count > TEXTS_MOST_QUESTIONS)
+	if (!texts_is_valid(question, size) || ++texts->question_count > TEXTS_MOST_QUESTIONS)
 		return -1;
 	has_commit = texts->repository && !texts->is_broken && texts->commit[question->side][0];
 	switch (question->kind) {
 	case TEXTS_COMMIT:
 		return answer_commit(texts, question->side, question->path);
 	case TEXTS_LIST:
-		return has_commit ? answer_list(texts, question->side) : -1;
+		return has_commit ? texts_answer_list(texts, question->side) : -1;
 	case TEXTS_FILE:
-		return has_commit ? answer_file(texts, question->side, question->path) : -1;
+		return has_commit ? texts_answer_file(texts, question->side, question->path) : -1;
 	case TEXTS_SERVER:
 		return answer_source(texts, question);
 	case TEXTS_MAPPED:

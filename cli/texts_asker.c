@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 /* -1: there is none. */
-static int ask(const struct texts_asker *asker, enum texts_kind kind, enum diff_side side, const char *path,
+static int texts_asker_ask(const struct texts_asker *asker, enum texts_kind kind, enum diff_side side, const char *path,
 	const char *build_id)
 {
 	CLEANUP(cleanup_free) struct texts_question *question = calloc(1, sizeof(*question));
@@ -22,7 +22,7 @@ static int ask(const struct texts_asker *asker, enum texts_kind kind, enum diff_
 	return asker->ask(asker->context, question, sizeof(*question));
 }
 
-static int ask_parent(void *worker, const void *bytes, size_t size)
+static int texts_asker_ask_parent(void *worker, const void *bytes, size_t size)
 {
 	return worker_ask(worker, bytes, size);
 }
@@ -44,7 +44,7 @@ static void tell_unknown(enum diff_side side, bool is_single)
 static void ask_revision(struct texts_asker *asker, enum diff_side side, const struct profile *profile)
 {
 	const char *label = profile_label(profile, "commit");
-	CLEANUP(cleanup_close) int fd = ask(asker, TEXTS_COMMIT, side, label ? label : "", "");
+	CLEANUP(cleanup_close) int fd = texts_asker_ask(asker, TEXTS_COMMIT, side, label ? label : "", "");
 	ssize_t got = fd >= 0 ? read(fd, asker->revision[side], TEXTS_REVISION_BYTES - 1) : 0;
 
 	asker->revision[side][got > 0 ? got : 0] = '\0';
@@ -70,7 +70,7 @@ static const struct repository_files *files_of(struct texts_asker *asker, enum d
 	if (asker->has_asked[side])
 		return asker->files[side];
 	asker->has_asked[side] = true;
-	fd = ask(asker, TEXTS_LIST, side, "", "");
+	fd = texts_asker_ask(asker, TEXTS_LIST, side, "", "");
 	if (fd >= 0)
 		(void)!read_list(fd, &asker->files[side]);
 	return asker->files[side];
@@ -83,7 +83,7 @@ static int open_revision(struct texts_asker *asker, enum diff_side side, const c
 	const struct repository_files *files = asker->opener.revision[side] ? files_of(asker, side) : NULL;
 	const char *file = files ? repository_files_match(files, path) : NULL;
 
-	return file ? ask(asker, TEXTS_FILE, side, file, "") : -1;
+	return file ? texts_asker_ask(asker, TEXTS_FILE, side, file, "") : -1;
 }
 
 /* Links in the path of a build say nothing about those of a tree elsewhere: ".." goes by the letters. */
@@ -95,7 +95,7 @@ static int open_mapped(const struct texts_asker *asker, enum diff_side side, con
 		return -1;
 	strcpy(simple, path);
 	(void)!file_normalize_path(simple);
-	return ask(asker, TEXTS_MAPPED, side, simple, "");
+	return texts_asker_ask(asker, TEXTS_MAPPED, side, simple, "");
 }
 
 static int open_text(
@@ -107,7 +107,7 @@ static int open_text(
 	case LISTING_REVISION:
 		return open_revision(asker, side, path);
 	case LISTING_DEBUGINFOD:
-		return build_id[0] && path[0] == '/' ? ask(asker, TEXTS_SERVER, side, path, build_id) : -1;
+		return build_id[0] && path[0] == '/' ? texts_asker_ask(asker, TEXTS_SERVER, side, path, build_id) : -1;
 	case LISTING_DISK:
 		return open_mapped(asker, side, path);
 	case LISTING_NOWHERE:
@@ -124,7 +124,7 @@ void texts_asker_init(struct texts_asker *asker, struct texts *texts, const stru
 	bool is_worker = worker && worker->socket != 0;
 
 	*asker = (struct texts_asker){
-		.ask = is_worker ? ask_parent : texts_answer,
+		.ask = is_worker ? texts_asker_ask_parent : texts_answer,
 		.context = is_worker ? (void *)(uintptr_t)worker : texts,
 		.opener = { .open = open_text, .context = asker },
 	};

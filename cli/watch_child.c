@@ -83,7 +83,7 @@ bool watch_child_start(struct watch_child *child, int directory, const sigset_t 
 }
 
 /* Appends what was written, without what a terminal would obey. */
-static void take_text(int fd, struct buffer *text)
+static void watch_child_take_text(int fd, struct buffer *text)
 {
 	CLEANUP(buffer_deinit) struct buffer raw;
 	struct error ignored;
@@ -104,8 +104,8 @@ static void take_outcome(struct watch_child *child, int status, struct watch_out
 	enum { SIGNAL_BASE = 128 };
 
 	outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_BASE + WTERMSIG(status);
-	take_text(child->out, &outcome->out);
-	take_text(child->said, &outcome->said);
+	watch_child_take_text(child->out, &outcome->out);
+	watch_child_take_text(child->said, &outcome->said);
 	/* What it has started ends with it. */
 	(void)kill(-child->pid, SIGKILL);
 	close_streams(child);

@@ -16,7 +16,7 @@ enum { MOST_JSON_BYTES = 1 << 30 };
 
 /* ---- The line ---- */
 
-static double number_at(const json_t *object, const char *key)
+static double watch_deploy_number_at(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -31,7 +31,7 @@ static const char *text_at(const json_t *object, const char *key)
 }
 
 /* A number with three digits that count, as people write it. */
-static void append_number(struct buffer *out, double value)
+static void watch_deploy_append_number(struct buffer *out, double value)
 {
 	int digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
 
@@ -43,7 +43,7 @@ struct time_unit {
 	double ns;
 };
 
-static const struct time_unit *unit_of(double ns)
+static const struct time_unit *watch_deploy_unit_of(double ns)
 {
 	static const struct time_unit units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "µs", 1e3 }, { "ns", 1 } };
 	size_t i = 0;
@@ -54,7 +54,7 @@ static const struct time_unit *unit_of(double ns)
 }
 
 /* Percent with a sign: no more digits than tell something. */
-static void append_percent(struct buffer *out, double percent, bool has_plus)
+static void watch_deploy_append_percent(struct buffer *out, double percent, bool has_plus)
 {
 	buffer_printf(out, has_plus ? "%+.*f" : "%.*f", fabs(percent) < 10 ? 1 : 0, percent);
 }
@@ -68,27 +68,28 @@ static bool append_per_request(struct buffer *out, const json_t *root)
 	const json_t *totals = json_object_get(root, "totals"), *recordings = json_object_get(root, "recordings");
 	const json_t *requests = json_object_get(json_object_get(recordings, "base"), "requests");
 	const json_t *ci = json_object_get(totals, "ci");
-	double base_ns = number_at(totals, "base_ns"), delta_ns = number_at(totals, "delta_ns");
-	double count = number_at(requests, "count"), points = fmax(base_ns, base_ns + delta_ns) / base_ns;
+	double base_ns = watch_deploy_number_at(totals, "base_ns"),
+	       delta_ns = watch_deploy_number_at(totals, "delta_ns");
+	double count = watch_deploy_number_at(requests, "count"), points = fmax(base_ns, base_ns + delta_ns) / base_ns;
 	const struct time_unit *unit;
 
 	if (strcmp(text_at(json_object_get(root, "scale"), "mode"), "per-request") != 0 || !(count > 0) ||
 		!(base_ns > 0) || !isfinite(delta_ns) ||
 		strcmp(text_at(json_object_get(root, "metric"), "name"), "cpu") != 0)
 		return false;
-	unit = unit_of(fmin(base_ns, base_ns + delta_ns) / count);
+	unit = watch_deploy_unit_of(fmin(base_ns, base_ns + delta_ns) / count);
 	buffer_append_string(out, ", CPU per request ");
-	append_number(out, base_ns / count / unit->ns);
+	watch_deploy_append_number(out, base_ns / count / unit->ns);
 	buffer_append_string(out, " → ");
-	append_number(out, (base_ns + delta_ns) / count / unit->ns);
+	watch_deploy_append_number(out, (base_ns + delta_ns) / count / unit->ns);
 	buffer_printf(out, " %s (", unit->name);
-	append_percent(out, 100 * delta_ns / base_ns, true);
+	watch_deploy_append_percent(out, 100 * delta_ns / base_ns, true);
 	buffer_append_string(out, " %");
 	if (json_array_size(ci) == 2) {
 		buffer_append_string(out, ", ");
-		append_percent(out, points * json_number_value(json_array_get(ci, 0)), false);
+		watch_deploy_append_percent(out, points * json_number_value(json_array_get(ci, 0)), false);
 		buffer_append_string(out, " to ");
-		append_percent(out, points * json_number_value(json_array_get(ci, 1)), false);
+		watch_deploy_append_percent(out, points * json_number_value(json_array_get(ci, 1)), false);
 	}
 	buffer_append_string(
 		out, strcmp(text_at(totals, "state"), "unproven") == 0 ? "; of the total not proven)" : ")");
@@ -96,7 +97,7 @@ static bool append_per_request(struct buffer *out, const json_t *root)
 }
 
 /* The function that the verdict names: where the cost is. */
-static void append_cause(struct buffer *out, const json_t *root)
+static void watch_deploy_append_cause(struct buffer *out, const json_t *root)
 {
 	const json_t *cause = json_object_get(root, "cause");
 	const char *leaf = text_at(cause, "leaf"), *function = leaf[0] ? leaf : text_at(cause, "function");
@@ -107,7 +108,7 @@ static void append_cause(struct buffer *out, const json_t *root)
 	profile_shown_name(function, text_at(cause, "module"), out);
 }
 
-static void append_sentence(struct buffer *out, const char *text)
+static void watch_deploy_append_sentence(struct buffer *out, const char *text)
 {
 	for (; *text; text++)
 		if (*text != '`')
@@ -115,7 +116,7 @@ static void append_sentence(struct buffer *out, const char *text)
 }
 
 /* A figure and a function where these say it all; else the sentence of the verdict. */
-static void append_verdict(struct buffer *out, const json_t *root)
+static void watch_deploy_append_verdict(struct buffer *out, const json_t *root)
 {
 	const char *verdict = text_at(root, "verdict");
 	bool has_cause = json_is_object(json_object_get(root, "cause"));
@@ -123,11 +124,11 @@ static void append_verdict(struct buffer *out, const json_t *root)
 
 	buffer_append_string(out, verdict);
 	if (is_short && append_per_request(out, root)) {
-		append_cause(out, root);
+		watch_deploy_append_cause(out, root);
 		return;
 	}
 	buffer_append_string(out, ": ");
-	append_sentence(out, text_at(root, "verdict_text"));
+	watch_deploy_append_sentence(out, text_at(root, "verdict_text"));
 }
 
 /* What the process without rights has. */
@@ -150,14 +151,14 @@ static int say_line(void *context)
 	root = file_read_opened(&saying->json, &text, &err) && text.data ? json_loadb(text.data, text.size, 0, &why)
 									 : NULL;
 	buffer_printf(&line, "%s: ", saying->report->begin);
-	append_verdict(&line, root);
+	watch_deploy_append_verdict(&line, root);
 	buffer_printf(&line, "; %s\n", saying->report->end);
 	fwrite(line.data ? line.data : "", 1, line.size, stdout);
 	json_decref(root);
 	return root ? CLI_EXIT_OK : CLI_EXIT_ERROR;
 }
 
-static int say(const struct watch_report *report)
+static int watch_deploy_say(const struct watch_report *report)
 {
 	struct saying saying = { report,
 		{ strdup(report->json), open(report->json, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) } };
@@ -196,5 +197,5 @@ int watch_report_make(const struct watch_report *report)
 	close(swap_stdout(output));
 	close(output);
 	cleanup_close(&nowhere);
-	return code == CLI_EXIT_ERROR ? code : say(report);
+	return code == CLI_EXIT_ERROR ? code : watch_deploy_say(report);
 }

@@ -26,7 +26,7 @@ static void format_duration(double seconds, char text[static 32])
 }
 
 /* What is watched: "pid 812 (checkout)", "checkout.service". */
-static void name_target(const struct watch *watch, struct buffer *out)
+static void watch_loop_name_target(const struct watch *watch, struct buffer *out)
 {
 	const struct watch_wish *wish = &watch->options->wish;
 
@@ -47,7 +47,7 @@ static void say_beginning(const struct watch *watch)
 	format_duration(options->duration_s, duration);
 	format_duration(options->every_s, every);
 	format_duration(options->settle_s, settle);
-	name_target(watch, &text);
+	watch_loop_name_target(watch, &text);
 	if (process && options->wish.kind == WATCH_PID)
 		buffer_printf(&text, " (%s)", process->program);
 	else if (process && process->is_known)
@@ -61,7 +61,7 @@ static void say_beginning(const struct watch *watch)
 
 /* ---- Looking ---- */
 
-static void end_child(struct watch *watch)
+static void watch_loop_end_child(struct watch *watch)
 {
 	struct watch_outcome outcome;
 	enum doing doing = watch->doing;
@@ -85,7 +85,7 @@ static bool is_another(const struct watch *watch, const struct watch_process *pr
 	return former_s > 0 && began_s > former_s + TOLERANCE_S;
 }
 
-static void meet(struct watch *watch, bool is_first)
+static void watch_loop_meet(struct watch *watch, bool is_first)
 {
 	const struct watch_process *process = watch_target_process(watch->target);
 
@@ -115,7 +115,7 @@ static void say_namesakes(struct watch *watch)
 			name);
 }
 
-static void look(struct watch *watch)
+static void watch_loop_look(struct watch *watch)
 {
 	bool is_first = watch_target_process(watch->target) == NULL && watch->process.pid == 0;
 	enum watch_sight sight = watch_target_look(watch->target, clock_read_ns(CLOCK_BOOTTIME));
@@ -125,7 +125,7 @@ static void look(struct watch *watch)
 	case WATCH_SAME:
 		return;
 	case WATCH_THERE:
-		meet(watch, is_first);
+		watch_loop_meet(watch, is_first);
 		watch->process.pid = watch_target_process(watch->target)->pid;
 		break;
 	case WATCH_GONE:
@@ -217,9 +217,9 @@ static void run_loop(struct watch *watch)
 
 		/* First, so that a recording which fails for the target's end is known to do so. */
 		if (!watch->is_ending)
-			look(watch);
+			watch_loop_look(watch);
 		if (watch->doing != DOING_NOTHING)
-			end_child(watch);
+			watch_loop_end_child(watch);
 		if (!watch->is_ending) {
 			send_profiles(watch);
 			wait_ns = start_next(watch);
@@ -247,7 +247,7 @@ static bool catch_signals(struct watch *watch, struct error *err)
 }
 
 /* Finishes what a killed watch has left. */
-static void recover(struct watch *watch)
+static void watch_loop_recover(struct watch *watch)
 {
 	struct watch_outcome outcome;
 
@@ -317,7 +317,7 @@ static void make_plan(const struct watch *watch, struct watch_plan *plan)
 	plan->jitter_ns = (int64_t)(random % (uint64_t)plan->every_ns) / 10;
 }
 
-static bool begin(struct watch *watch, struct error *err)
+static bool watch_loop_begin(struct watch *watch, struct error *err)
 {
 	struct watch_clocks now;
 	struct watch_plan plan;
@@ -329,14 +329,14 @@ static bool begin(struct watch *watch, struct error *err)
 	watch->child.forgets = &watch->push.secrets;
 	if (!watch_push_begin(&watch->push, &watch->place, watch->options->push, err))
 		return false;
-	recover(watch);
+	watch_loop_recover(watch);
 	if (!load_series(watch, &newest_s, err) || !watch_place_expire(&watch->place, &watch->options->bounds, err))
 		return false;
 	now = watch_read_clocks();
 	make_plan(watch, &plan);
 	watch_schedule_init(&watch->schedule, &plan, &now, newest_s * ns_per_s);
 	watch_notice_deploy(watch, true);
-	look(watch);
+	watch_loop_look(watch);
 	say_beginning(watch);
 	return true;
 }
@@ -357,7 +357,7 @@ int watch_run(const struct watch_options *options)
 	struct error err;
 
 	buffer_init(&watch.failure, CLI_MESSAGE_BYTES);
-	if (!begin(&watch, &err)) {
+	if (!watch_loop_begin(&watch, &err)) {
 		cli_print_error(&err);
 		return CLI_EXIT_ERROR;
 	}

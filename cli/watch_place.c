@@ -25,7 +25,7 @@ static bool make_absolute(const char *path, char **absolute, struct error *err)
 	return true;
 }
 
-static bool open_directory(struct watch_place *place, struct error *err)
+static bool watch_place_open_directory(struct watch_place *place, struct error *err)
 {
 	CLEANUP(cleanup_close) int own = -1;
 	struct stat info;
@@ -100,7 +100,8 @@ static void remove_left_behind(const struct watch_place *place)
 bool watch_place_open(const char *path, struct watch_place *place, struct error *err)
 {
 	*place = (struct watch_place){ .fd = -1, .lock = -1 };
-	if (!make_absolute(path, &place->path, err) || !open_directory(place, err) || !lock_directory(place, err))
+	if (!make_absolute(path, &place->path, err) || !watch_place_open_directory(place, err) ||
+		!lock_directory(place, err))
 		return false;
 	remove_left_behind(place);
 	return true;

@@ -40,7 +40,7 @@ static bool take_marks(struct watch_push *push, char *text, struct error *err)
 	return true;
 }
 
-static bool read_marks(struct watch_push *push, const struct watch_place *place, struct error *err)
+static bool watch_push_read_marks(struct watch_push *push, const struct watch_place *place, struct error *err)
 {
 	struct file_opened file = { strdup(marks_name),
 		openat(place->fd, marks_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) };
@@ -60,7 +60,7 @@ static bool read_marks(struct watch_push *push, const struct watch_place *place,
 }
 
 /* Writes the marks of profiles that are still there. */
-static bool write_marks(struct watch_push *push, const struct watch_place *place, struct error *err)
+static bool watch_push_write_marks(struct watch_push *push, const struct watch_place *place, struct error *err)
 {
 	CLEANUP(cleanup_free) char *path = NULL;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -121,7 +121,7 @@ bool watch_push_begin(struct watch_push *push, const struct watch_place *place, 
 	if (!store_address_parse(address, clock_read_ns(CLOCK_REALTIME), &parsed, err))
 		return error_prefix(err, "--push");
 	store_address_deinit(&parsed);
-	return read_marks(push, place, err) && write_marks(push, place, err);
+	return watch_push_read_marks(push, place, err) && watch_push_write_marks(push, place, err);
 }
 
 void watch_push_deinit(struct watch_push *push)
@@ -161,7 +161,7 @@ static int send_profile(void *context)
 }
 
 /* The oldest profile that was not sent: of those that have not failed, if there is any. */
-static bool choose(struct watch_push *push, const struct watch_place *place, struct error *err)
+static bool watch_push_choose(struct watch_push *push, const struct watch_place *place, struct error *err)
 {
 	CLEANUP(watch_files_deinit) struct watch_files files = { 0 };
 	const struct watch_file *found = NULL, *again = NULL;
@@ -194,7 +194,7 @@ static bool end_sending(
 	if (outcome->code == CLI_EXIT_OK && add_mark(push, place, &err)) {
 		push->failures = 0;
 		/* Those of profiles that are gone do not add up. */
-		return push->sent.count % 1024 != 0 || write_marks(push, place, &err);
+		return push->sent.count % 1024 != 0 || watch_push_write_marks(push, place, &err);
 	}
 	if (outcome->code != CLI_EXIT_OK && outcome->said.size > 0)
 		buffer_append_string(why, outcome->said.data);
@@ -224,7 +224,7 @@ bool watch_push_go_on(
 	}
 	if (push->rests)
 		return ok;
-	if (choose(push, place, &err) &&
+	if (watch_push_choose(push, place, &err) &&
 		(push->rests || watch_child_start(&push->child, place->fd, mask, patience_s, send_profile, push, &err)))
 		return ok;
 	push->rests = true;

@@ -47,7 +47,7 @@ static void add_label(struct words *words, const struct labels *labels, const ch
 	add_word(words, "%s=%s", key, value);
 }
 
-static void add_labels(struct words *words, const struct watch_recording *recording)
+static void watch_record_add_labels(struct words *words, const struct watch_recording *recording)
 {
 	const struct watch_process *process = recording->process;
 	int64_t boot_wall_ns = clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_BOOTTIME);
@@ -77,7 +77,7 @@ int watch_recording_make(const struct watch_recording *recording)
 
 	add_word(&words, "record");
 	add_word(&words, "-q");
-	add_labels(&words, recording);
+	watch_record_add_labels(&words, recording);
 	add_word(&words, "-d");
 	add_word(&words, "%.9gs", recording->duration_s);
 	add_word(&words, "-o");

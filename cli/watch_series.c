@@ -69,12 +69,12 @@ int watch_series_print(const char *const *names)
 
 /* ---- Taking ---- */
 
-static void copy_word(char word[static WATCH_WORD_BYTES], const char *text)
+static void watch_series_copy_word(char word[static WATCH_WORD_BYTES], const char *text)
 {
 	snprintf(word, WATCH_WORD_BYTES, "%s", text);
 }
 
-static void take_line(struct watch_series *series, char *line)
+static void watch_series_take_line(struct watch_series *series, char *line)
 {
 	char *parts[PART_COUNT];
 	struct watch_file file;
@@ -95,9 +95,9 @@ static void take_line(struct watch_series *series, char *line)
 	at = series->count++;
 	series->files[at] = file;
 	series->has_work[at] = parts[PART_WORK][0] != '\0';
-	copy_word(series->builds[at].build_id, parts[PART_BUILD]);
-	copy_word(series->builds[at].version, parts[PART_VERSION]);
-	copy_word(series->builds[at].image, parts[PART_IMAGE]);
+	watch_series_copy_word(series->builds[at].build_id, parts[PART_BUILD]);
+	watch_series_copy_word(series->builds[at].version, parts[PART_VERSION]);
+	watch_series_copy_word(series->builds[at].image, parts[PART_IMAGE]);
 	if (!watch_time_parse(parts[PART_STARTED], &series->started_s[at]))
 		series->started_s[at] = 0;
 }
@@ -107,7 +107,7 @@ void watch_series_take(struct watch_series *series, const char *text)
 	CLEANUP(cleanup_free) char *copy = strdup(text);
 
 	for (char *rest = copy, *line; rest && (line = strsep(&rest, "\n")) != NULL;)
-		take_line(series, line);
+		watch_series_take_line(series, line);
 }
 
 static bool has_any_work(const struct watch_series *series, size_t from, size_t end)

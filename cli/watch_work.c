@@ -84,7 +84,7 @@ void watch_say_error(struct watch *watch, const struct error *err)
 
 /* ---- Deploys ---- */
 
-static bool is_same_file(const struct watch_file *a, const struct watch_file *b)
+static bool watch_work_is_same_file(const struct watch_file *a, const struct watch_file *b)
 {
 	return a->unix_s == b->unix_s && a->number == b->number;
 }
@@ -111,7 +111,7 @@ void watch_notice_deploy(struct watch *watch, bool is_beginning)
 	struct watch_deploy deploy;
 
 	if (!watch_last_deploy(series->builds, series->count, &deploy) ||
-		is_same_file(&series->files[deploy.at], &watch->first))
+		watch_work_is_same_file(&series->files[deploy.at], &watch->first))
 		return;
 	if (watch->first.number > 0 && watch->reported == 0)
 		watch_say(watch,
@@ -132,8 +132,8 @@ void watch_notice_deploy(struct watch *watch, bool is_beginning)
 /* ---- The report of a deploy ---- */
 
 /* Appends the names of the profiles of a side that are compared; how many they are. */
-static size_t join_names(const struct watch_series *series, const struct watch_deploy *deploy, size_t from, size_t end,
-	struct buffer *out)
+static size_t watch_work_join_names(const struct watch_series *series, const struct watch_deploy *deploy, size_t from,
+	size_t end, struct buffer *out)
 {
 	char name[WATCH_NAME_BYTES];
 	size_t count = 0;
@@ -173,8 +173,8 @@ static void describe_report(const struct watch *watch, const struct watch_deploy
 	watch_file_name(&page, task->page);
 	page.kind = WATCH_REPORT_JSON;
 	watch_file_name(&page, task->json);
-	before = join_names(&watch->series, deploy, deploy->before, deploy->at, &task->base);
-	after = join_names(&watch->series, deploy, deploy->at, deploy->end, &task->head);
+	before = watch_work_join_names(&watch->series, deploy, deploy->before, deploy->at, &task->base);
+	after = watch_work_join_names(&watch->series, deploy, deploy->at, deploy->end, &task->head);
 	watch_time_words(deploy_s, time);
 	buffer_init(&task->begin, CLI_MESSAGE_BYTES);
 	buffer_init(&task->end, CLI_MESSAGE_BYTES);

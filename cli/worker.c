@@ -43,7 +43,7 @@ static const uint64_t question = UINT64_MAX; /* in place of an output's number *
 	(CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS)
 
 /* A terminal takes no ioctl() but those that ask about it: one of the others types into it. */
-static bool refuse_calls(const struct worker *worker)
+static bool worker_refuse_calls(const struct worker *worker)
 {
 	const struct filter_rule rules[] = { FILTER_ALWAYS(write), FILTER_ALWAYS(writev), FILTER_ALWAYS(recvmsg),
 		FILTER_ALWAYS(poll), FILTER_ALWAYS(ppoll), FILTER_IF(ioctl, 1, UINT32_MAX, TCGETS),
@@ -75,13 +75,13 @@ static void keep_descriptors(const struct worker *worker)
 		(void)!open("/dev/null", O_RDONLY);
 }
 
-static void give_up_rights(const struct worker *worker, pid_t parent)
+static void worker_give_up_rights(const struct worker *worker, pid_t parent)
 {
 	unsigned int left = rights_give_up(false);
 
 	/* The change of user has cleared it. */
 	child_end_with(parent);
-	left |= refuse_calls(worker) ? 0 : RIGHTS_LEFT_CALLS;
+	left |= worker_refuse_calls(worker) ? 0 : RIGHTS_LEFT_CALLS;
 	/* What a machine does not allow is missing from all readers: `kelvin doctor` shows it. */
 	(void)left;
 }
@@ -96,11 +96,11 @@ static _Noreturn void be_worker(struct worker *worker, pid_t parent, int (*work)
 {
 	child_end_with(parent);
 	keep_descriptors(worker);
-	give_up_rights(worker, parent);
+	worker_give_up_rights(worker, parent);
 	end_worker(work(context));
 }
 
-static bool read_whole(int fd, void *into, size_t size)
+static bool worker_read_whole(int fd, void *into, size_t size)
 {
 	for (size_t got = 0; got < size;) {
 		ssize_t count = read(fd, (char *)into + got, size - got);
@@ -112,7 +112,7 @@ static bool read_whole(int fd, void *into, size_t size)
 	return true;
 }
 
-static bool send_message(
+static bool worker_send_message(
 	const struct worker *worker, const struct message_header *header, const void *bytes, struct error *err)
 {
 	return (file_write_all(worker->socket, header, sizeof(*header)) &&
@@ -122,7 +122,7 @@ static bool send_message(
 
 bool worker_write_piece(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err)
 {
-	return send_message(worker, &(struct message_header){ output, size, true }, bytes, err);
+	return worker_send_message(worker, &(struct message_header){ output, size, true }, bytes, err);
 }
 
 bool worker_write(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err)
@@ -132,9 +132,9 @@ bool worker_write(const struct worker *worker, size_t output, const void *bytes,
 
 	if (worker->socket == 0 || strcmp(to->path, "-") == 0)
 		return file_write(to->path, bytes, size, to->mode, err);
-	if (!send_message(worker, &(struct message_header){ output, size, false }, bytes, err))
+	if (!worker_send_message(worker, &(struct message_header){ output, size, false }, bytes, err))
 		return false;
-	if (!read_whole(worker->socket, &answer, sizeof(answer)))
+	if (!worker_read_whole(worker->socket, &answer, sizeof(answer)))
 		return error_set_errno(err, errno, "cannot hand over %s", to->path);
 	if (answer.code == ERROR_NONE)
 		return true;
@@ -212,7 +212,7 @@ static bool receive_header(const struct parent *parent, struct message_header *h
  * Takes the bytes of an output, and writes them as they come; after a failure the rest is thrown away, and the answer
  * to the worker says so. False if they end early.
  */
-static bool pass_on(const struct parent *parent, struct file_writing *writing, uint64_t bytes, struct error *why)
+static bool worker_pass_on(const struct parent *parent, struct file_writing *writing, uint64_t bytes, struct error *why)
 {
 	char chunk[CHUNK_BYTES];
 
@@ -240,7 +240,7 @@ static bool pass_on_pieces(const struct parent *parent, struct file_writing *wri
 			(void)kill(parent->pid, SIGKILL);
 			return false;
 		}
-		if (!pass_on(parent, writing, header.bytes, why))
+		if (!worker_pass_on(parent, writing, header.bytes, why))
 			return false;
 		left -= header.bytes;
 		if (!header.more)
@@ -275,7 +275,7 @@ static bool write_output(const struct parent *parent, const struct message_heade
 	return is_whole;
 }
 
-static bool is_valid(const struct parent *parent, const struct message_header *header)
+static bool worker_is_valid(const struct parent *parent, const struct message_header *header)
 {
 	const struct worker *worker = parent->worker;
 
@@ -292,13 +292,13 @@ static bool answer_question(const struct parent *parent, const struct message_he
 	CLEANUP(cleanup_close) int fd = -1;
 	const struct error none = { 0 };
 
-	if (!bytes || !read_whole(parent->socket, bytes, (size_t)header->bytes))
+	if (!bytes || !worker_read_whole(parent->socket, bytes, (size_t)header->bytes))
 		return false;
 	fd = parent->worker->answer(parent->worker->context, bytes, (size_t)header->bytes);
 	return message_send(parent->socket, &none, sizeof(none), fd);
 }
 
-static bool take_output(const struct parent *parent, const struct message_header *header)
+static bool worker_take_output(const struct parent *parent, const struct message_header *header)
 {
 	struct error why = { 0 };
 
@@ -306,16 +306,17 @@ static bool take_output(const struct parent *parent, const struct message_header
 }
 
 /* Writes what the worker hands over and answers what it asks, until it has ended. */
-static void serve(const struct parent *parent)
+static void worker_serve(const struct parent *parent)
 {
 	struct message_header header;
 
-	while (read_whole(parent->socket, &header, sizeof(header))) {
-		if (!is_valid(parent, &header)) {
+	while (worker_read_whole(parent->socket, &header, sizeof(header))) {
+		if (!worker_is_valid(parent, &header)) {
 			(void)kill(parent->pid, SIGKILL);
 			return;
 		}
-		if (!(header.output == question ? answer_question(parent, &header) : take_output(parent, &header)))
+		if (!(header.output == question ? answer_question(parent, &header)
+						: worker_take_output(parent, &header)))
 			return;
 	}
 }
@@ -353,7 +354,7 @@ static bool refuse_crash(const struct parent *parent, int number, struct error *
 			: "the file is damaged, or made to do this: make it anew, or report it (SECURITY.md)");
 }
 
-static bool judge(const struct parent *parent, int status, int *code, struct error *err)
+static bool worker_judge(const struct parent *parent, int status, int *code, struct error *err)
 {
 	const struct worker *worker = parent->worker;
 
@@ -383,7 +384,7 @@ static void choose_signals(struct parent *parent)
 	}
 }
 
-static bool prepare(struct parent *parent, int *worker_socket, struct error *err)
+static bool worker_prepare(struct parent *parent, int *worker_socket, struct error *err)
 {
 	int ends[2];
 
@@ -405,7 +406,7 @@ bool worker_run(struct worker *worker, int (*work)(void *context), void *context
 	CLEANUP(cleanup_close) int socket = -1;
 	pid_t self = getpid();
 
-	if (!prepare(&parent, &socket, err))
+	if (!worker_prepare(&parent, &socket, err))
 		return false;
 	fflush(NULL);
 	parent.pid = fork();
@@ -417,6 +418,6 @@ bool worker_run(struct worker *worker, int (*work)(void *context), void *context
 	}
 	cleanup_close(&socket);
 	socket = -1;
-	serve(&parent);
-	return judge(&parent, wait_for_worker(parent.pid), code, err);
+	worker_serve(&parent);
+	return worker_judge(&parent, wait_for_worker(parent.pid), code, err);
 }

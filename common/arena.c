@@ -35,7 +35,7 @@ void arena_deinit(struct arena *arena)
 }
 
 /* A block is as large as the arena so far, up to a limit, so that a large arena has few blocks. */
-static struct arena_block *add_block(struct arena *arena, size_t need)
+static struct arena_block *arena_add_block(struct arena *arena, size_t need)
 {
 	size_t left = arena->max_bytes - arena->total_bytes;
 	size_t size = arena->total_bytes < FIRST_BLOCK_BYTES ? FIRST_BLOCK_BYTES : arena->total_bytes;
@@ -69,7 +69,7 @@ void *arena_alloc(struct arena *arena, size_t size, size_t alignment)
 	void *memory;
 
 	if (!block || !checked_range(start, size, block->size)) {
-		block = add_block(arena, size);
+		block = arena_add_block(arena, size);
 		if (!block)
 			return NULL;
 		start = 0;

@@ -317,7 +317,7 @@ void confined_describe(unsigned int lacks, char *text, size_t size)
 }
 
 /* The status with which a child ends: what its confinement lacks. */
-static unsigned int wait_for(pid_t pid)
+static unsigned int confined_wait_for(pid_t pid)
 {
 	pid_t ended;
 	int status = 0;
@@ -341,7 +341,7 @@ static _Noreturn void probe(void)
 
 	if (pid == 0)
 		_exit((int)confined_enter(&none));
-	_exit((int)(lacks | wait_for(pid)));
+	_exit((int)(lacks | confined_wait_for(pid)));
 }
 
 unsigned int confined_probe(void)
@@ -350,5 +350,5 @@ unsigned int confined_probe(void)
 
 	if (pid == 0)
 		probe();
-	return wait_for(pid);
+	return confined_wait_for(pid);
 }

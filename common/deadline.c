@@ -101,7 +101,7 @@ static void deadline_wake(_Atomic uint32_t *word)
 /* ---- Helpers ---- */
 
 /* What a helper does beside its jobs: it waits, takes memory, hands over a descriptor, and ends. */
-static bool refuse_calls(const struct deadline_rights *rights, int socket)
+static bool deadline_refuse_calls(const struct deadline_rights *rights, int socket)
 {
 	const struct filter_rule own[] = {
 		{ SYS_futex, 0, { { 0 } } },
@@ -137,7 +137,7 @@ static _Noreturn void run_helper(
 {
 	/* Before getpid() is refused. */
 	atomic_store(&slot->pid, getpid());
-	if (!refuse_calls(rights, socket))
+	if (!deadline_refuse_calls(rights, socket))
 		atomic_fetch_or(&shared->left, RIGHTS_LEFT_CALLS);
 	for (;;) {
 		int fd;
@@ -309,7 +309,7 @@ unsigned int deadline_rights_left(const struct deadline *deadline)
 	return atomic_load(&deadline->shared->left);
 }
 
-static bool has_ended(const struct helper *helper)
+static bool deadline_has_ended(const struct helper *helper)
 {
 	char byte;
 
@@ -339,7 +339,7 @@ void *deadline_room(struct deadline *deadline)
 	for (size_t i = 0; i < DEADLINE_MOST_HELPERS && !deadline->current; i++) {
 		struct helper *helper = &deadline->helpers[i];
 
-		if (helper->state == HELPER_STUCK && has_ended(helper))
+		if (helper->state == HELPER_STUCK && deadline_has_ended(helper))
 			forget_helper(helper);
 		if (helper->state == HELPER_NONE && !start_helper(deadline, helper))
 			return NULL;
@@ -372,7 +372,7 @@ static size_t count_stuck(const struct deadline *deadline, uint64_t owner)
 	for (size_t i = 0; i < DEADLINE_MOST_HELPERS; i++) {
 		const struct helper *helper = &deadline->helpers[i];
 
-		count += helper->state == HELPER_STUCK && helper->owner == owner && !has_ended(helper);
+		count += helper->state == HELPER_STUCK && helper->owner == owner && !deadline_has_ended(helper);
 	}
 	return count;
 }
@@ -434,7 +434,7 @@ static bool wait_for_helper(struct slot *slot, int64_t wait_ns)
 	return false;
 }
 
-static void give_up(struct deadline *deadline, uint64_t owner, int64_t wait_ns)
+static void deadline_give_up(struct deadline *deadline, uint64_t owner, int64_t wait_ns)
 {
 	struct helper *helper = deadline->current;
 
@@ -466,7 +466,7 @@ enum deadline_end deadline_run(
 	atomic_store(&slot->turn, TURN_HELPER);
 	deadline_wake(&slot->turn);
 	if (!wait_for_helper(slot, wait_ns)) {
-		give_up(deadline, owner, wait_ns);
+		deadline_give_up(deadline, owner, wait_ns);
 		return DEADLINE_LATE;
 	}
 	if (slot->sends_fd)

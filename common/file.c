@@ -165,7 +165,7 @@ static bool destination_enter(struct destination *to, const char *path, struct e
  * owner of the directory. In a directory that others may write to, anybody can lead the file astray. The rule is that
  * of the kernel's fs.protected_symlinks and fs.protected_fifos (proc_sys_fs(5)), in directories of every mode.
  */
-static bool is_trusted(const struct destination *to)
+static bool common_file_is_trusted(const struct destination *to)
 {
 	struct stat directory;
 
@@ -187,7 +187,7 @@ static bool destination_follow(struct destination *to, int link, struct error *e
 	struct statfs system;
 	ssize_t size;
 
-	if (!is_trusted(to))
+	if (!common_file_is_trusted(to))
 		return destination_refuse(to, "link", err);
 	to->is_followed = to->is_stream = fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 	if (to->is_followed)
@@ -207,7 +207,8 @@ static bool destination_check_kind(struct destination *to, struct error *err)
 		return error_set(err, ERROR_USAGE, "cannot write %s: it is a directory; name a file in it", to->path);
 	to->is_stream = !S_ISREG(mode);
 	/* Only root can make devices. */
-	return S_ISREG(mode) || S_ISCHR(mode) || S_ISBLK(mode) || is_trusted(to) || destination_refuse(to, "pipe", err);
+	return S_ISREG(mode) || S_ISCHR(mode) || S_ISBLK(mode) || common_file_is_trusted(to) ||
+	       destination_refuse(to, "pipe", err);
 }
 
 static bool destination_find_end(struct destination *to, struct error *err)
@@ -357,7 +358,7 @@ struct file_writing {
 	int fd;          /* owned, unless it is standard output */
 };
 
-static bool open_beside(struct file_writing *writing, mode_t mode, struct error *err)
+static bool common_file_open_beside(struct file_writing *writing, mode_t mode, struct error *err)
 {
 	const struct destination *to = &writing->to;
 
@@ -369,7 +370,7 @@ static bool open_beside(struct file_writing *writing, mode_t mode, struct error 
 	return false;
 }
 
-static bool open_stream(struct file_writing *writing, struct error *err)
+static bool common_file_open_stream(struct file_writing *writing, struct error *err)
 {
 	const struct destination *to = &writing->to;
 	int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | (to->is_followed ? O_TRUNC : O_NOFOLLOW);
@@ -411,7 +412,7 @@ static bool begin_at(struct file_writing *writing, const char *path, mode_t mode
 		return true;
 	}
 	return destination_find(to, path, err) && destination_check_rights(to, err) &&
-	       (to->is_stream ? open_stream(writing, err) : open_beside(writing, mode, err));
+	       (to->is_stream ? common_file_open_stream(writing, err) : common_file_open_beside(writing, mode, err));
 }
 
 bool file_begin(const char *path, mode_t mode, struct file_writing **writing, struct error *err)

@@ -33,7 +33,7 @@ static const int fatal[] = { SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork
 	SCMP_SYS(memfd_create), SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(kexec_load), SCMP_SYS(reboot),
 	SCMP_SYS(add_key), SCMP_SYS(keyctl), SCMP_SYS(quotactl), SCMP_SYS(swapon) };
 
-static bool is_allowed(int call, const struct filter_rule *rules, size_t count)
+static bool common_filter_is_allowed(int call, const struct filter_rule *rules, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (rules[i].call == call)
@@ -68,26 +68,27 @@ static bool kill_at_processes(scmp_filter_ctx filter)
 		       SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0;
 }
 
-static bool fill(scmp_filter_ctx filter, const struct filter_rule *rules, size_t count)
+static bool common_filter_fill(scmp_filter_ctx filter, const struct filter_rule *rules, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!add_rule(filter, &rules[i]))
 			return false;
 	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
-		if (!is_allowed(fatal[i], rules, count) &&
+		if (!common_filter_is_allowed(fatal[i], rules, count) &&
 			seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, fatal[i], 0) != 0)
 			return false;
-	if (is_allowed(SCMP_SYS(clone), rules, count) && !allows_processes(rules, count) && !kill_at_processes(filter))
+	if (common_filter_is_allowed(SCMP_SYS(clone), rules, count) && !allows_processes(rules, count) &&
+		!kill_at_processes(filter))
 		return false;
 	/* The flags of clone3() are in memory, where no filter sees them: a C library then calls clone(). */
-	return is_allowed(SCMP_SYS(clone3), rules, count) ||
+	return common_filter_is_allowed(SCMP_SYS(clone3), rules, count) ||
 	       seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
 bool filter_enter(const struct filter_rule *rules, size_t count)
 {
 	scmp_filter_ctx filter = child_is_sanitized() ? NULL : seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	bool ok = filter && fill(filter, rules, count) && seccomp_load(filter) == 0;
+	bool ok = filter && common_filter_fill(filter, rules, count) && seccomp_load(filter) == 0;
 
 	if (filter)
 		seccomp_release(filter);

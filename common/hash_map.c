@@ -72,7 +72,7 @@ void hash_map_deinit(struct hash_map *map)
 	map->capacity = map->count = 0;
 }
 
-static inline uint32_t *value_at(const struct hash_map *map, size_t slot)
+static inline uint32_t *hash_map_value_at(const struct hash_map *map, size_t slot)
 {
 	return (uint32_t *)(void *)(map->slots + slot * map->slot_size);
 }
@@ -103,7 +103,7 @@ static size_t hash_map_find_slot(const struct hash_map *map, const void *key)
 	size_t mask = map->capacity - 1;
 	size_t slot = hash_seeded(key, map->key_size, map->seed) & mask;
 
-	while (*value_at(map, slot) != HASH_MAP_NONE && !same_key(key_at(map, slot), key, map->key_size))
+	while (*hash_map_value_at(map, slot) != HASH_MAP_NONE && !same_key(key_at(map, slot), key, map->key_size))
 		slot = (slot + 1) & mask;
 	return slot;
 }
@@ -111,17 +111,18 @@ static size_t hash_map_find_slot(const struct hash_map *map, const void *key)
 void hash_map_prefetch(const struct hash_map *map, const void *key)
 {
 	if (map->count)
-		__builtin_prefetch(value_at(map, hash_seeded(key, map->key_size, map->seed) & (map->capacity - 1)));
+		__builtin_prefetch(
+			hash_map_value_at(map, hash_seeded(key, map->key_size, map->seed) & (map->capacity - 1)));
 }
 
 uint32_t hash_map_get(const struct hash_map *map, const void *key)
 {
-	return map->count ? *value_at(map, hash_map_find_slot(map, key)) : HASH_MAP_NONE;
+	return map->count ? *hash_map_value_at(map, hash_map_find_slot(map, key)) : HASH_MAP_NONE;
 }
 
 static void hash_map_put(struct hash_map *map, size_t slot, const void *key, uint32_t value)
 {
-	*value_at(map, slot) = value;
+	*hash_map_value_at(map, slot) = value;
 	memcpy(key_at(map, slot), key, map->key_size);
 }
 
@@ -139,11 +140,11 @@ static bool hash_map_grow(struct hash_map *map, struct error *err)
 	if (!grown.slots)
 		return error_set_memory(err);
 	for (size_t i = 0; i < grown.capacity; i++)
-		*value_at(&grown, i) = HASH_MAP_NONE;
+		*hash_map_value_at(&grown, i) = HASH_MAP_NONE;
 	for (size_t i = 0; i < map->capacity; i++)
-		if (*value_at(map, i) != HASH_MAP_NONE)
-			hash_map_put(
-				&grown, hash_map_find_slot(&grown, key_at(map, i)), key_at(map, i), *value_at(map, i));
+		if (*hash_map_value_at(map, i) != HASH_MAP_NONE)
+			hash_map_put(&grown, hash_map_find_slot(&grown, key_at(map, i)), key_at(map, i),
+				*hash_map_value_at(map, i));
 	free(map->slots);
 	*map = grown;
 	return true;
@@ -157,11 +158,11 @@ bool hash_map_add(
 	if (map->count >= map->capacity / 4 * 3 && !hash_map_grow(map, err))
 		return false;
 	slot = hash_map_find_slot(map, key);
-	*added = *value_at(map, slot) == HASH_MAP_NONE;
+	*added = *hash_map_value_at(map, slot) == HASH_MAP_NONE;
 	if (*added) {
 		hash_map_put(map, slot, key, new_value);
 		map->count++;
 	}
-	*value = value_at(map, slot);
+	*value = hash_map_value_at(map, slot);
 	return true;
 }

@@ -10,7 +10,7 @@
 
 static const char this_program[] = "/proc/self/exe";
 
-static bool is_there(const char *folder, const char *file)
+static bool installation_is_there(const char *folder, const char *file)
 {
 	char path[PATH_MAX];
 
@@ -18,7 +18,7 @@ static bool is_there(const char *folder, const char *file)
 }
 
 /* The folder above the one of this program. */
-static bool find_above(char above[PATH_MAX])
+static bool installation_find_above(char above[PATH_MAX])
 {
 	ssize_t size = readlink(this_program, above, PATH_MAX - sizeof("/../.."));
 
@@ -32,16 +32,17 @@ bool installation_find(const char *built, const char *installed, const char *fil
 {
 	char above[PATH_MAX];
 
-	if (find_above(above)) {
-		if ((size_t)snprintf(folder, PATH_MAX, "%s/%s", above, built) < PATH_MAX && is_there(folder, file))
+	if (installation_find_above(above)) {
+		if ((size_t)snprintf(folder, PATH_MAX, "%s/%s", above, built) < PATH_MAX &&
+			installation_is_there(folder, file))
 			return true;
 		if ((size_t)snprintf(folder, PATH_MAX, "%s/" KELVIN_LIBEXEC "%s%s", above, installed[0] ? "/" : "",
 			    installed) < PATH_MAX &&
-			is_there(folder, file))
+			installation_is_there(folder, file))
 			return true;
 	}
 	snprintf(folder, PATH_MAX, KELVIN_FULL_LIBEXEC "%s%s", installed[0] ? "/" : "", installed);
-	return is_there(folder, file);
+	return installation_is_there(folder, file);
 }
 
 uid_t installation_owner(void)

@@ -45,14 +45,14 @@ static void limit_child(const struct isolated_limits *limits, pid_t parent)
 }
 
 /* It writes nowhere but to the memory that it shares with its parent. */
-static bool refuse_calls(const struct isolated_limits *limits)
+static bool isolated_refuse_calls(const struct isolated_limits *limits)
 {
 	static const struct filter_rule opens[] = { FILTER_OPENS };
 
 	return filter_enter_working(opens, limits->reads_files ? sizeof(opens) / sizeof(opens[0]) : 0);
 }
 
-static void give_up_rights(const struct isolated_limits *limits, pid_t parent)
+static void isolated_give_up_rights(const struct isolated_limits *limits, pid_t parent)
 {
 	unsigned int left;
 
@@ -60,7 +60,7 @@ static void give_up_rights(const struct isolated_limits *limits, pid_t parent)
 	left = rights_give_up(limits->reads_files);
 	/* The change of user has cleared it. */
 	child_end_with(parent);
-	left |= refuse_calls(limits) ? 0 : RIGHTS_LEFT_CALLS;
+	left |= isolated_refuse_calls(limits) ? 0 : RIGHTS_LEFT_CALLS;
 	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
 	(void)left;
 }
@@ -90,7 +90,7 @@ bool isolated_start(struct isolated *isolated, const struct isolated_limits *lim
 	if (pid == 0) {
 		limit_child(limits, parent);
 		if (!limits->is_confined)
-			give_up_rights(limits, parent);
+			isolated_give_up_rights(limits, parent);
 		work(context, isolated->result);
 		_exit(0);
 	}

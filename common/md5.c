@@ -81,7 +81,7 @@ static uint32_t little_endian(const uint8_t *bytes)
 	return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-static void add_block(uint32_t state[4], const uint8_t *block)
+static void md5_add_block(uint32_t state[4], const uint8_t *block)
 {
 	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
 
@@ -114,14 +114,14 @@ void md5(const void *bytes, size_t size, uint8_t digest[MD5_BYTES])
 	size_t rest = size % BLOCK_BYTES, padded = rest < BLOCK_BYTES - LENGTH_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;
 
 	for (size_t i = 0; i < size / BLOCK_BYTES; i++)
-		add_block(state, at + i * BLOCK_BYTES);
+		md5_add_block(state, at + i * BLOCK_BYTES);
 	if (rest > 0)
 		memcpy(last, at + size - rest, rest);
 	last[rest] = 0x80;
 	for (size_t i = 0; i < LENGTH_BYTES; i++)
 		last[padded - LENGTH_BYTES + i] = (uint8_t)((uint64_t)size * 8 >> 8 * i);
 	for (size_t i = 0; i < padded; i += BLOCK_BYTES)
-		add_block(state, last + i);
+		md5_add_block(state, last + i);
 	for (size_t i = 0; i < MD5_BYTES; i++)
 		digest[i] = (uint8_t)(state[i / 4] >> 8 * (i % 4));
 }

@@ -21,12 +21,12 @@ struct walk {
 	int links;
 };
 
-static void walk_deinit(const struct walk *walk)
+static void own_directory_walk_deinit(const struct walk *walk)
 {
 	cleanup_close(&walk->at);
 }
 
-static bool is_trusted(const struct walk *walk, uid_t owner)
+static bool own_directory_is_trusted(const struct walk *walk, uid_t owner)
 {
 	return owner == 0 || owner == geteuid() || owner == walk->also || owner == walk->root_owner;
 }
@@ -40,9 +40,9 @@ static bool is_writable_for_others(const struct stat *info)
 	return (info->st_mode & S_IWOTH) || ((info->st_mode & S_IWGRP) && !group_is_own);
 }
 
-static bool check(const struct walk *walk, const char *name, const struct stat *info, struct error *err)
+static bool own_directory_check(const struct walk *walk, const char *name, const struct stat *info, struct error *err)
 {
-	if (!is_trusted(walk, info->st_uid))
+	if (!own_directory_is_trusted(walk, info->st_uid))
 		return error_set(
 			err, ERROR_PERMISSION, "'%.200s' belongs to user %u", name, (unsigned int)info->st_uid);
 	if (S_ISDIR(info->st_mode) && is_writable_for_others(info))
@@ -70,11 +70,11 @@ static bool walk_from_root(struct walk *walk, struct error *err)
 	}
 	enter(walk, fd, info.st_uid);
 	walk->root_owner = info.st_uid;
-	return check(walk, "/", &info, err);
+	return own_directory_check(walk, "/", &info, err);
 }
 
 /* Puts what a link names before the rest of the path. */
-static bool follow(struct walk *walk, int link, const char *name, struct error *err)
+static bool own_directory_follow(struct walk *walk, int link, const char *name, struct error *err)
 {
 	char path[PATH_MAX];
 	ssize_t size = readlinkat(link, "", path, sizeof(path) - 1);
@@ -112,10 +112,10 @@ static bool walk_step(struct walk *walk, const char *name, struct error *err)
 
 	if (fd < 0 || fstat(fd, &info) != 0)
 		ok = error_set_errno(err, errno, "'%.200s'", name);
-	else if (!check(walk, name, &info, err))
+	else if (!own_directory_check(walk, name, &info, err))
 		ok = false;
 	else if (S_ISLNK(info.st_mode))
-		ok = follow(walk, fd, name, err);
+		ok = own_directory_follow(walk, fd, name, err);
 	else if (!S_ISDIR(info.st_mode))
 		ok = error_set_errno(err, ENOTDIR, "'%.200s'", name);
 	else
@@ -144,7 +144,7 @@ static bool walk_all(struct walk *walk, const char *path, struct error *err)
 
 int own_directory_open(const char *path, uid_t also, struct error *err)
 {
-	CLEANUP(walk_deinit) struct walk walk = { .at = -1, .also = also };
+	CLEANUP(own_directory_walk_deinit) struct walk walk = { .at = -1, .also = also };
 	int fd = -1;
 
 	if (walk_all(&walk, path, err)) {
@@ -156,7 +156,7 @@ int own_directory_open(const char *path, uid_t also, struct error *err)
 
 bool own_directory_is_ours(const char *path)
 {
-	CLEANUP(walk_deinit) struct walk walk = { .at = -1, .also = (uid_t)-1 };
+	CLEANUP(own_directory_walk_deinit) struct walk walk = { .at = -1, .also = (uid_t)-1 };
 	struct error err;
 
 	return (walk_all(&walk, path, &err) || err.code == ERROR_NOT_FOUND) && walk.owner == geteuid();

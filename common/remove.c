@@ -22,7 +22,7 @@ struct removal {
 };
 
 /* Opens a directory to read it; its owner may have taken the rights on it. */
-static int open_directory(int parent, const char *name, struct stat *info)
+static int remove_open_directory(int parent, const char *name, struct stat *info)
 {
 	CLEANUP(cleanup_close) int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char path[32];
@@ -41,7 +41,7 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-static void note(struct removal *removal, bool is_removed)
+static void remove_note(struct removal *removal, bool is_removed)
 {
 	if (is_removed)
 		removal->has_removed = true;
@@ -66,7 +66,7 @@ static bool move_up(struct removal *removal, int parent, const char *name)
 static void empty(struct removal *removal, const char *name)
 {
 	struct stat info;
-	int fd = open_directory(removal->top, name, &info);
+	int fd = remove_open_directory(removal->top, name, &info);
 	DIR *directory = fd >= 0 && info.st_dev == removal->device ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 
@@ -76,7 +76,7 @@ static void empty(struct removal *removal, const char *name)
 	}
 	while ((entry = readdir(directory)) != NULL)
 		if (!is_dots(entry->d_name))
-			note(removal,
+			remove_note(removal,
 				unlinkat(fd, entry->d_name, 0) == 0 ||
 					((errno == EISDIR || errno == EPERM) && move_up(removal, fd, entry->d_name)));
 	closedir(directory);
@@ -90,7 +90,7 @@ static void remove_entry(struct removal *removal, const char *name)
 		empty(removal, name);
 		is_removed = unlinkat(removal->top, name, AT_REMOVEDIR) == 0;
 	}
-	note(removal, is_removed);
+	remove_note(removal, is_removed);
 }
 
 static bool remove_entries(struct removal *removal, DIR *directory)
@@ -126,7 +126,7 @@ bool remove_tree(int parent, const char *name, struct error *err)
 	struct removal removal = { 0 };
 	struct stat info;
 
-	removal.top = open_directory(parent, name, &info);
+	removal.top = remove_open_directory(parent, name, &info);
 	if (removal.top < 0)
 		return errno == ENOENT || error_set_errno(err, errno, "cannot remove %.200s", name);
 	removal.device = info.st_dev;

@@ -136,14 +136,14 @@ uid_t rights_user(enum rights_kind kind, pid_t number)
 	return FIRST_USER + (uid_t)kind * USERS_OF_A_KIND + (uid_t)number;
 }
 
-static bool become(id_t id)
+static bool common_rights_become(id_t id)
 {
 	return setgroups(0, NULL) == 0 && setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
 }
 
 unsigned int rights_become(uid_t user)
 {
-	if (geteuid() != 0 || become(user) || become(FIRST_SMALL_USER + user % SMALL_USERS))
+	if (geteuid() != 0 || common_rights_become(user) || common_rights_become(FIRST_SMALL_USER + user % SMALL_USERS))
 		return 0;
 	return RIGHTS_LEFT_USER;
 }

@@ -32,7 +32,7 @@ static uint32_t hash_string(const struct string_table *table, const char *bytes,
 	return (uint32_t)hash_bytes_seeded(bytes, size, table->seed);
 }
 
-static uint32_t *find_slot(const struct string_table *table, const char *bytes, size_t size, uint32_t hash)
+static uint32_t *string_table_find_slot(const struct string_table *table, const char *bytes, size_t size, uint32_t hash)
 {
 	size_t mask = table->slot_count - 1;
 
@@ -62,7 +62,7 @@ static bool grow_slots(struct string_table *table, struct error *err)
 	for (uint32_t id = 0; id < table->count; id++) {
 		const struct entry *entry = &table->entries[id];
 
-		*find_slot(table, entry->bytes, entry->size, entry->hash) = id;
+		*string_table_find_slot(table, entry->bytes, entry->size, entry->hash) = id;
 	}
 	return true;
 }
@@ -102,7 +102,7 @@ bool string_table_add(struct string_table *table, const char *bytes, size_t size
 
 	if (table->count >= table->slot_count / 2 && !grow_slots(table, err))
 		return false;
-	slot = find_slot(table, bytes, size, hash);
+	slot = string_table_find_slot(table, bytes, size, hash);
 	if (*slot == UINT32_MAX) {
 		if (!ARRAY_RESERVE(&table->entries, &table->capacity, table->count + 1, ARRAY_MAX_IDS, err))
 			return false;
@@ -132,7 +132,7 @@ bool string_table_add_text(
 
 uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size)
 {
-	return *find_slot(table, bytes, size, hash_string(table, bytes, size));
+	return *string_table_find_slot(table, bytes, size, hash_string(table, bytes, size));
 }
 
 const char *string_table_get(const struct string_table *table, uint32_t id)

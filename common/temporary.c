@@ -27,7 +27,7 @@ static const char prefix[] = "kelvin-";
 /* ---- The directory that stays ---- */
 
 /* Opens a directory below one that is safe, and makes it where there is none. It must be the user's own. */
-static int open_below(int parent, const char *name, mode_t mode, struct error *err)
+static int temporary_open_below(int parent, const char *name, mode_t mode, struct error *err)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 	struct stat info;
@@ -98,13 +98,13 @@ static void base_find(struct base_directory *base, enum base_kind kind)
 }
 
 /* /run has nothing of ours after each start of the machine. */
-static void make_run(struct error *err)
+static void temporary_make_run(struct error *err)
 {
 	CLEANUP(cleanup_close) int run = own_directory_open("/run", (uid_t)-1, err);
 	CLEANUP(cleanup_close) int made = -1;
 
 	if (run >= 0)
-		made = open_below(run, "kelvin", 0755, err);
+		made = temporary_open_below(run, "kelvin", 0755, err);
 }
 
 static int base_open(const struct base_directory *base, enum base_kind kind, struct error *err)
@@ -114,10 +114,10 @@ static int base_open(const struct base_directory *base, enum base_kind kind, str
 	int fd;
 
 	if (kind == BASE_RUN)
-		make_run(&why);
+		temporary_make_run(&why);
 	if (why.code == ERROR_NONE)
 		parent = own_directory_open(base->path, (uid_t)-1, &why);
-	fd = parent >= 0 ? open_below(parent, base->name, S_IRWXU, &why) : -1;
+	fd = parent >= 0 ? temporary_open_below(parent, base->name, S_IRWXU, &why) : -1;
 	if (fd < 0) {
 		*err = why;
 		error_prefix(err, "%.200s", base->path);
@@ -133,7 +133,7 @@ static bool is_temporary(const char *name)
 }
 
 /* The lock of one whose owner is gone is free. */
-static void remove_if_stale(int base, const char *name)
+static void temporary_remove_if_stale(int base, const char *name)
 {
 	CLEANUP(cleanup_close) int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct error ignored;
@@ -154,7 +154,7 @@ static void remove_stale(int base)
 	}
 	while ((entry = readdir(directory)) != NULL)
 		if (is_temporary(entry->d_name))
-			remove_if_stale(base, entry->d_name);
+			temporary_remove_if_stale(base, entry->d_name);
 	closedir(directory);
 }
 
@@ -216,7 +216,7 @@ static bool start_remover(struct temporary *temporary, void (*remove_more)(pid_t
  * Opens a directory that was just made, with its lock. -1 with errno: EAGAIN: another one of ours has found it without
  * a lock, and clears it away.
  */
-static int open_locked(int base, const char *name)
+static int temporary_open_locked(int base, const char *name)
 {
 	CLEANUP(cleanup_close) int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat info;
@@ -248,7 +248,7 @@ static int make_locked(int base, char name[32])
 		snprintf(name, 32, "%s%016" PRIx64, prefix, random);
 		if (mkdirat(base, name, S_IRWXU) != 0)
 			return -1;
-		fd = open_locked(base, name);
+		fd = temporary_open_locked(base, name);
 		if (fd >= 0 || errno != EAGAIN)
 			break;
 	}

@@ -52,7 +52,7 @@ static const char *end_of_word(const char *text, size_t most)
 }
 
 /* Appends a word behind a gap, in columns, or on the next line. The first word has no line before it. */
-static bool append_word(struct buffer *out, const char *text, const char *end, const struct wrap *wrap, size_t gap,
+static bool wrap_append_word(struct buffer *out, const char *text, const char *end, const struct wrap *wrap, size_t gap,
 	size_t *column, bool is_first)
 {
 	const char *mark = wrap->mark ? wrap->mark : "";
@@ -86,7 +86,7 @@ void wrap_append(struct buffer *out, const char *text, const struct wrap *wrap)
 		size_t gap = strspn(text, " ");
 		const char *end = end_of_word(text + gap, wrap->width - wrap->indent);
 
-		if (!append_word(out, text + gap, end, wrap, gap, &column, is_first))
+		if (!wrap_append_word(out, text + gap, end, wrap, gap, &column, is_first))
 			return;
 		text = end;
 	}

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static bool collect_side(
+static bool bottlenecks_collect_side(
 	struct diff_build *build, enum diff_side side, const struct profile_cost_columns *columns, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
@@ -53,7 +53,8 @@ bool bottlenecks_collect(struct diff_build *build, struct error *err)
 	if (!allocate_costs(diff, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (build->profiles[side] && !collect_side(build, (enum diff_side)side, &columns[side], err))
+		if (build->profiles[side] &&
+			!bottlenecks_collect_side(build, (enum diff_side)side, &columns[side], err))
 			return false;
 	return true;
 }

@@ -26,7 +26,7 @@ static void line_sums_deinit(struct line_sums *sums)
 	free(sums->sums);
 }
 
-static int by_line(const void *left, const void *right)
+static int changed_line_by_line(const void *left, const void *right)
 {
 	const struct line_sum *a = left, *b = right;
 
@@ -34,15 +34,15 @@ static int by_line(const void *left, const void *right)
 }
 
 /* Functions of several files may be one in a diff, and have lines of the same number. */
-static void add_up(struct line_sums *sums)
+static void changed_line_add_up(struct line_sums *sums)
 {
 	size_t kept = 0;
 
 	if (sums->count == 0)
 		return;
-	qsort(sums->sums, sums->count, sizeof(*sums->sums), by_line);
+	qsort(sums->sums, sums->count, sizeof(*sums->sums), changed_line_by_line);
 	for (size_t i = 1; i < sums->count; i++) {
-		if (by_line(&sums->sums[i], &sums->sums[kept]) == 0)
+		if (changed_line_by_line(&sums->sums[i], &sums->sums[kept]) == 0)
 			sums->sums[kept].value += sums->sums[i].value;
 		else
 			sums->sums[++kept] = sums->sums[i];
@@ -66,7 +66,7 @@ static bool sum_lines(const struct diff *diff, enum diff_side side, const struct
 		if (place->self > 0 && place->line > 0 && diff_place_is_own(profile, place))
 			sums->sums[sums->count++] = (struct line_sum){ place->function, place->line, place->self };
 	}
-	add_up(sums);
+	changed_line_add_up(sums);
 	return true;
 }
 
@@ -113,8 +113,8 @@ static struct line_range take_function(struct line_range *range, uint32_t functi
 }
 
 /* Fills changed[function] of all functions that are wanted; other entries become empty. */
-static bool find_changed(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], const bool *wanted,
-	struct diff_line *changed, struct error *err)
+static bool changed_line_find_changed(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
+	const bool *wanted, struct diff_line *changed, struct error *err)
 {
 	CLEANUP(line_sums_deinit) struct line_sums base = { 0 };
 	CLEANUP(line_sums_deinit) struct line_sums head = { 0 };
@@ -142,7 +142,7 @@ bool diff_changed_line(const struct diff *diff, const struct profile *const prof
 	if (!wanted || !changed)
 		return error_set_memory(err);
 	wanted[function] = true;
-	if (!find_changed(diff, profiles, wanted, changed, err))
+	if (!changed_line_find_changed(diff, profiles, wanted, changed, err))
 		return false;
 	*line = changed[function];
 	return true;
@@ -158,7 +158,7 @@ bool diff_changed_lines(
 		return error_set_memory(err);
 	for (size_t i = 0; i < diff->function_count; i++)
 		wanted[i] = diff_state_is_difference(diff->functions[i].self.state);
-	if (!find_changed(diff, profiles, wanted, changed, err))
+	if (!changed_line_find_changed(diff, profiles, wanted, changed, err))
 		return false;
 	for (size_t i = 0; i < diff->function_count; i++)
 		lines[i] = changed[i].line;

@@ -89,7 +89,7 @@ static bool compare_align(struct diff_build *build, struct error *err)
 	return code_compare(build, err) && make_union(build, err) && load_measure(build, err);
 }
 
-static bool is_near(double a, double b)
+static bool diff_compare_is_near(double a, double b)
 {
 	static const double rounding = 1e-6;
 
@@ -102,7 +102,8 @@ static void take_total(struct diff_build *build)
 	const struct diff_estimate *known = build->options.total;
 	struct diff_estimate *total = &build->diff->total;
 
-	if (!known || !is_near(known->base, total->base) || !is_near(known->head, total->head))
+	if (!known || !diff_compare_is_near(known->base, total->base) ||
+		!diff_compare_is_near(known->head, total->head))
 		return;
 	total->ci_low = isnan(known->ci_low) ? NAN : fmin(known->ci_low, total->delta);
 	total->ci_high = isnan(known->ci_high) ? NAN : fmax(known->ci_high, total->delta);
@@ -162,7 +163,7 @@ static bool measure_elapsed(struct diff_build *build, struct diff **waits, struc
 	return failure.code != ERROR_MEMORY;
 }
 
-static bool compare_profiles(struct diff_build *build, struct diff **diff, struct error *err)
+static bool diff_compare_profiles(struct diff_build *build, struct diff **diff, struct error *err)
 {
 	CLEANUP(diff_cleanup) struct diff *waits = NULL;
 
@@ -190,7 +191,7 @@ bool diff_create(const struct profile *base, const struct profile *head, const s
 {
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { base, head } };
 
-	return build_init(&build, options, err) && compare_profiles(&build, diff, err);
+	return build_init(&build, options, err) && diff_compare_profiles(&build, diff, err);
 }
 
 bool diff_create_single(
@@ -198,7 +199,7 @@ bool diff_create_single(
 {
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { NULL, profile } };
 
-	return build_init(&build, options, err) && compare_profiles(&build, diff, err);
+	return build_init(&build, options, err) && diff_compare_profiles(&build, diff, err);
 }
 
 bool build_compare_groups(const struct profile *const profiles[DIFF_SIDES], const struct diff *like,
@@ -208,5 +209,5 @@ bool build_compare_groups(const struct profile *const profiles[DIFF_SIDES], cons
 	CLEANUP(build_deinit)
 	struct diff_build build = { .profiles = { profiles[DIFF_BASE], profiles[DIFF_HEAD] }, .mixes = mixes };
 
-	return build_init(&build, &options, err) && compare_profiles(&build, diff, err);
+	return build_init(&build, &options, err) && diff_compare_profiles(&build, diff, err);
 }

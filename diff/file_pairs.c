@@ -58,7 +58,8 @@ void diff_file_pairs_destroy(struct diff_file_pairs *pairs)
 
 /* ---- What is met ---- */
 
-static bool add_path(struct survey *s, enum diff_side side, const char *text, uint32_t *path, struct error *err)
+static bool file_pairs_add_path(
+	struct survey *s, enum diff_side side, const char *text, uint32_t *path, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -67,7 +68,7 @@ static bool add_path(struct survey *s, enum diff_side side, const char *text, ui
 	       hash_map_add(&s->ids[side], path, 0, &value, &added, err);
 }
 
-static bool add_pair(struct survey *s, uint32_t base, uint32_t head, double time, struct error *err)
+static bool file_pairs_add_pair(struct survey *s, uint32_t base, uint32_t head, double time, struct error *err)
 {
 	uint32_t key[2] = { base, head }, *id;
 	bool added;
@@ -94,11 +95,12 @@ static bool survey_functions(struct survey *s, struct error *err)
 
 		if (f->tier == DIFF_TIER_ONE_SIDED) {
 			for (int side = 0; side < DIFF_SIDES; side++)
-				if (f->raw_total[side] > 0 && !add_path(s, (enum diff_side)side, file, &head, err))
+				if (f->raw_total[side] > 0 &&
+					!file_pairs_add_path(s, (enum diff_side)side, file, &head, err))
 					return false;
-		} else if (!add_path(s, DIFF_BASE, diff_string(s->diff, f->base_file), &base, err) ||
-			   !add_path(s, DIFF_HEAD, file, &head, err) ||
-			   !add_pair(s, base, head, f->raw_self[DIFF_BASE] + f->raw_self[DIFF_HEAD], err)) {
+		} else if (!file_pairs_add_path(s, DIFF_BASE, diff_string(s->diff, f->base_file), &base, err) ||
+			   !file_pairs_add_path(s, DIFF_HEAD, file, &head, err) ||
+			   !file_pairs_add_pair(s, base, head, f->raw_self[DIFF_BASE] + f->raw_self[DIFF_HEAD], err)) {
 			return false;
 		}
 	}
@@ -114,7 +116,7 @@ static bool add_line_file(
 	const char *slash;
 	bool added;
 
-	if (!add_path(s, side, file, &key[1], err) ||
+	if (!file_pairs_add_path(s, side, file, &key[1], err) ||
 		!hash_map_add(&s->file_ids, key, (uint32_t)s->file_count, &id, &added, err))
 		return false;
 	if (added) {
@@ -173,7 +175,8 @@ static bool pair_line_files(struct survey *s, struct error *err)
 				  strcmp(files[end].name, files[i].name) == 0;)
 			end++;
 		if (end - i == 2 && files[i].side != files[i + 1].side &&
-			!add_pair(s, files[i].path, files[i + 1].path, files[i].time + files[i + 1].time, err))
+			!file_pairs_add_pair(
+				s, files[i].path, files[i + 1].path, files[i].time + files[i + 1].time, err))
 			return false;
 	}
 	return true;
@@ -182,7 +185,7 @@ static bool pair_line_files(struct survey *s, struct error *err)
 /* ---- Pairs ---- */
 
 /* Pairs with most time come first; ties are in order of ids, so that the result does not depend on the sort. */
-static int by_falling_time(const void *left, const void *right)
+static int file_pairs_by_falling_time(const void *left, const void *right)
 {
 	const struct file_pair *a = left, *b = right;
 
@@ -191,10 +194,10 @@ static int by_falling_time(const void *left, const void *right)
 	return a->base != b->base ? ORDER(a->base, b->base) : ORDER(a->head, b->head);
 }
 
-static void join(const struct survey *s, uint32_t *partners)
+static void file_pairs_join(const struct survey *s, uint32_t *partners)
 {
 	if (s->pair_count > 0)
-		qsort(s->pairs, s->pair_count, sizeof(*s->pairs), by_falling_time);
+		qsort(s->pairs, s->pair_count, sizeof(*s->pairs), file_pairs_by_falling_time);
 	for (size_t i = 0; i < s->pair_count; i++) {
 		const struct file_pair *pair = &s->pairs[i];
 
@@ -228,7 +231,7 @@ bool diff_file_pairs_create(const struct diff *diff, const struct profile *const
 	made->partners = calloc(string_table_count(made->paths) + 1, sizeof(*made->partners));
 	if (!made->partners)
 		return error_set_memory(err);
-	join(&s, made->partners);
+	file_pairs_join(&s, made->partners);
 	*pairs = TAKE(made);
 	return true;
 }

@@ -38,7 +38,7 @@ struct grouping {
 	struct mix *mixes;         /* [group] and of all of them behind the last; owned */
 };
 
-static void grouping_deinit(struct grouping *g)
+static void diff_groups_grouping_deinit(struct grouping *g)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(g->values[side]);
@@ -160,7 +160,7 @@ static bool find_of_base_files(struct grouping *g, struct error *err)
 	return ok;
 }
 
-static bool find_values(struct grouping *g, int side, struct error *err)
+static bool diff_groups_find_values(struct grouping *g, int side, struct error *err)
 {
 	if (g->key->key <= PROFILE_SELECT_MODULE)
 		return find_of_functions(g, side, err);
@@ -169,14 +169,14 @@ static bool find_values(struct grouping *g, int side, struct error *err)
 	return profile_find_values(g->profiles[side], g->key, g->groups->strings, g->values[side], err);
 }
 
-static bool find_groups(struct grouping *g, struct error *err)
+static bool diff_groups_find_groups(struct grouping *g, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = g->profiles[side];
 
 		if (!profile)
 			continue;
-		if (!find_values(g, side, err))
+		if (!diff_groups_find_values(g, side, err))
 			return false;
 		for (size_t i = 0; i < profile->sample_count; i++)
 			g->left_out[side][i] =
@@ -188,14 +188,15 @@ static bool find_groups(struct grouping *g, struct error *err)
 
 /* ---- What groups consist of ---- */
 
-static double metric_of(const struct grouping *g, int side, size_t sample)
+static double diff_groups_metric_of(const struct grouping *g, int side, size_t sample)
 {
 	const struct profile *profile = g->profiles[side];
 
 	return (double)profile->values[sample * profile->value_type_count + g->metric[side]];
 }
 
-static bool add_part(struct grouping *g, uint32_t group, uint32_t function, int side, double time, struct error *err)
+static bool diff_groups_add_part(
+	struct grouping *g, uint32_t group, uint32_t function, int side, double time, struct error *err)
 {
 	uint32_t key[2] = { group, function }, *id;
 	bool added;
@@ -211,21 +212,22 @@ static bool add_part(struct grouping *g, uint32_t group, uint32_t function, int 
 	return true;
 }
 
-static bool sum_side(struct grouping *g, int side, struct error *err)
+static bool diff_groups_sum_side(struct grouping *g, int side, struct error *err)
 {
 	const struct diff *diff = g->diff;
 	const struct profile *profile = g->profiles[side];
 	double factor = side == DIFF_HEAD && diff->sides == DIFF_SIDES ? diff->scale.factor : 1;
 
 	for (size_t i = 0; i < profile->sample_count; i++) {
-		double time = metric_of(g, side, i) * factor;
+		double time = diff_groups_metric_of(g, side, i) * factor;
 		uint32_t node = diff->sample_nodes[side][i], group = g->values[side][i];
 
 		if (g->left_out[side][i] || !(time > 0))
 			continue;
 		g->times[side][group] += time;
 		g->waits[group] += g->waiting[node] ? time : 0;
-		if (node != 0 && !add_part(g, group, diff->nodes[g->owners[node]].function, side, time, err))
+		if (node != 0 &&
+			!diff_groups_add_part(g, group, diff->nodes[g->owners[node]].function, side, time, err))
 			return false;
 	}
 	return true;
@@ -249,14 +251,14 @@ static bool sum_parts(struct grouping *g, struct error *err)
 	if (!g->waits || !g->mixes || !g->times[DIFF_BASE] || !g->times[DIFF_HEAD])
 		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (g->profiles[side] && !sum_side(g, side, err))
+		if (g->profiles[side] && !diff_groups_sum_side(g, side, err))
 			return false;
 	if (g->part_count > 0)
 		qsort(g->parts, g->part_count, sizeof(*g->parts), by_group);
 	return true;
 }
 
-static enum mix_kind kind_of(const struct grouping *g, const struct diff_function *f)
+static enum mix_kind diff_groups_kind_of(const struct grouping *g, const struct diff_function *f)
 {
 	if (f->by_tier && (g->diff->evidence.mode == DIFF_EVIDENCE_RUNS || basis_of(g->diff)->floor.by_tier > 0))
 		return MIX_BY_TIER;
@@ -275,7 +277,7 @@ static void mix_groups(struct grouping *g)
 		       time = part->time[DIFF_BASE] + part->time[DIFF_HEAD];
 		bool waits = diff_wait_class(g->diff, f) != PROFILE_WAIT_NONE;
 
-		mix_add(&g->mixes[part->group], kind_of(g, f), time / all, waits);
+		mix_add(&g->mixes[part->group], diff_groups_kind_of(g, f), time / all, waits);
 	}
 	for (size_t i = 0; i < count; i++) {
 		double all = g->times[DIFF_BASE][i] + g->times[DIFF_HEAD][i];
@@ -287,7 +289,7 @@ static void mix_groups(struct grouping *g)
 /* ---- The comparison ---- */
 
 /* Fills `first` and `groups` of a regrouping: a sample is in the group of its value, if it has one. */
-static bool regroup_side(const struct grouping *g, int side, struct profile **made, struct error *err)
+static bool diff_groups_regroup_side(const struct grouping *g, int side, struct profile **made, struct error *err)
 {
 	const struct profile *profile = g->profiles[side];
 	uint32_t count = string_table_count(g->groups->strings), used = 0;
@@ -323,13 +325,14 @@ static uint32_t group_of(const struct diff_groups *groups, const struct diff *co
 	return strcmp(name, DIFF_NO_VALUE) == 0 ? 0 : string_table_find(groups->strings, name, strlen(name));
 }
 
-static bool compare_sides(const struct grouping *g, struct diff **compared, struct error *err)
+static bool diff_groups_compare_sides(const struct grouping *g, struct diff **compared, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
 	const struct diff_mixes mixes = { .names = g->groups->strings, .no_value = DIFF_NO_VALUE, .items = g->mixes };
 
-	return regroup_side(g, DIFF_BASE, &base, err) && regroup_side(g, DIFF_HEAD, &head, err) &&
+	return diff_groups_regroup_side(g, DIFF_BASE, &base, err) &&
+	       diff_groups_regroup_side(g, DIFF_HEAD, &head, err) &&
 	       build_compare_groups((const struct profile *[]){ base, head }, g->diff, &mixes, compared, err);
 }
 
@@ -365,16 +368,16 @@ static void count_samples(const struct grouping *g)
 		for (size_t i = 0; profile && i < profile->sample_count; i++) {
 			struct diff_group *group = &g->groups->items[g->values[side][i]];
 
-			if (g->left_out[side][i] || !(metric_of(g, side, i) > 0))
+			if (g->left_out[side][i] || !(diff_groups_metric_of(g, side, i) > 0))
 				continue;
-			group->raw[side] += metric_of(g, side, i);
+			group->raw[side] += diff_groups_metric_of(g, side, i);
 			if (counts != PROFILE_NONE)
 				group->samples[side] += (double)profile->values[i * profile->value_type_count + counts];
 		}
 	}
 }
 
-static void take_verdicts(const struct grouping *g, const struct diff *compared)
+static void diff_groups_take_verdicts(const struct grouping *g, const struct diff *compared)
 {
 	for (size_t i = 0; i < compared->function_count; i++) {
 		uint32_t group = group_of(g->groups, compared, &compared->functions[i]);
@@ -384,7 +387,7 @@ static void take_verdicts(const struct grouping *g, const struct diff *compared)
 	}
 }
 
-static double weight_of(const struct grouping *g, const struct group_part *part)
+static double diff_groups_weight_of(const struct grouping *g, const struct group_part *part)
 {
 	return g->diff->sides == DIFF_SIDES ? fabs(part->time[DIFF_HEAD] - part->time[DIFF_BASE])
 					    : part->time[DIFF_HEAD];
@@ -398,7 +401,7 @@ static void find_top(const struct grouping *g)
 	for (size_t i = 0; i < g->part_count; i++) {
 		const struct group_part *part = &g->parts[i];
 		struct diff_group *group = &g->groups->items[part->group];
-		double weight = weight_of(g, part);
+		double weight = diff_groups_weight_of(g, part);
 		size_t at = group->top_count;
 
 		while (at > 0 && weights[at - 1] < weight)
@@ -415,7 +418,7 @@ static void find_top(const struct grouping *g)
 	}
 }
 
-static int by_size(const void *left, const void *right)
+static int diff_groups_by_size(const void *left, const void *right)
 {
 	const struct diff_group *a = left, *b = right;
 	double of_a = fabs(a->time.delta), of_b = fabs(b->time.delta);
@@ -433,29 +436,30 @@ static void order_rows(struct diff_groups *groups)
 			groups->items[kept++] = groups->items[i];
 	groups->count = kept;
 	if (kept > 0)
-		qsort(groups->items, kept, sizeof(*groups->items), by_size);
+		qsort(groups->items, kept, sizeof(*groups->items), diff_groups_by_size);
 }
 
 bool diff_groups_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
 	const struct profile_where *key, const struct diff_file_pairs *files, struct diff_groups **groups,
 	struct error *err)
 {
-	CLEANUP(grouping_deinit) struct grouping g = { .diff = diff, .profiles = profiles, .key = key, .files = files };
+	CLEANUP(diff_groups_grouping_deinit)
+	struct grouping g = { .diff = diff, .profiles = profiles, .key = key, .files = files };
 	CLEANUP(diff_cleanup) struct diff *compared = NULL;
 	bool two_sided = diff->sides == DIFF_SIDES;
 
-	if (!grouping_init(&g, err) || !find_groups(&g, err) || !sum_parts(&g, err))
+	if (!grouping_init(&g, err) || !diff_groups_find_groups(&g, err) || !sum_parts(&g, err))
 		return false;
 	if (two_sided) {
 		mix_groups(&g);
-		if (!compare_sides(&g, &compared, err))
+		if (!diff_groups_compare_sides(&g, &compared, err))
 			return false;
 	}
 	if (!allocate_rows(&g, err))
 		return false;
 	count_samples(&g);
 	if (two_sided)
-		take_verdicts(&g, compared);
+		diff_groups_take_verdicts(&g, compared);
 	find_top(&g);
 	order_rows(g.groups);
 	*groups = TAKE(g.groups);

@@ -29,7 +29,7 @@ struct place_key {
 	uint32_t function, file, line;
 };
 
-static void walk_deinit(struct walk *walk)
+static void diff_lines_walk_deinit(struct walk *walk)
 {
 	free(walk->values);
 	free(walk->samples);
@@ -56,7 +56,7 @@ void diff_lines_destroy(struct diff_lines *lines)
 	free(lines);
 }
 
-static const struct profile_location *location_of(const struct walk *walk, uint32_t stack)
+static const struct profile_location *diff_lines_location_of(const struct walk *walk, uint32_t stack)
 {
 	return &walk->profile->locations[walk->profile->stacks[stack].location];
 }
@@ -70,10 +70,10 @@ struct frame {
 };
 
 /* Moves to the caller; false at the root. */
-static bool frame_up(const struct walk *walk, struct frame *frame)
+static bool diff_lines_frame_up(const struct walk *walk, struct frame *frame)
 {
 	frame->node = walk->diff->nodes[frame->node].parent;
-	if (++frame->depth >= location_of(walk, frame->stack)->line_count) {
+	if (++frame->depth >= diff_lines_location_of(walk, frame->stack)->line_count) {
 		frame->stack = walk->profile->stacks[frame->stack].parent;
 		frame->depth = 0;
 	}
@@ -93,7 +93,7 @@ static void frame_to_owner(const struct walk *walk, struct frame *frame)
 
 	if (language == PROFILE_LANGUAGE_NATIVE)
 		return;
-	while (frame_up(walk, &above)) {
+	while (diff_lines_frame_up(walk, &above)) {
 		f = &diff->functions[diff->nodes[above.node].function];
 		if (f->language == language) {
 			*frame = above;
@@ -106,8 +106,8 @@ static void frame_to_owner(const struct walk *walk, struct frame *frame)
 
 /* ---- Places ---- */
 
-static bool add_place(struct walk *walk, const struct place_key *key, const struct profile_line *line, uint32_t *id,
-	struct error *err)
+static bool diff_lines_add_place(struct walk *walk, const struct place_key *key, const struct profile_line *line,
+	uint32_t *id, struct error *err)
 {
 	struct diff_lines *lines = walk->lines;
 	uint32_t new_id = (uint32_t)lines->place_count, *found;
@@ -133,7 +133,7 @@ static bool add_place(struct walk *walk, const struct place_key *key, const stru
 }
 
 /* The function that the lines of a node belong to: a function that was renamed is one, which has its later name. */
-static uint32_t function_of(const struct diff *diff, uint32_t node)
+static uint32_t diff_lines_function_of(const struct diff *diff, uint32_t node)
 {
 	uint32_t function = diff->nodes[node].function;
 	const struct diff_function *f = &diff->functions[function];
@@ -157,17 +157,17 @@ static bool is_of_split_function(const struct walk *walk, const struct profile_l
 }
 
 /* The place of a frame, which is made where there is none yet; PROFILE_NONE: its function is not wanted. */
-static bool place_of(
+static bool diff_lines_place_of(
 	struct walk *walk, uint32_t stack, uint32_t depth, uint32_t node, uint32_t *place, struct error *err)
 {
-	const struct profile_location *location = location_of(walk, stack);
+	const struct profile_location *location = diff_lines_location_of(walk, stack);
 	const struct profile_line *line = NULL;
 	struct place_key key = { 0 };
 
 	*place = PROFILE_NONE;
 	if (node == 0)
 		return true;
-	key.function = function_of(walk->diff, node);
+	key.function = diff_lines_function_of(walk->diff, node);
 	if (!walk->wanted[key.function])
 		return true;
 	if (depth < location->line_count) {
@@ -183,7 +183,7 @@ static bool place_of(
 		key.file = line->file ? line->file : walk->profile->functions[line->function].file;
 		key.line = line->line;
 	}
-	if (!add_place(walk, &key, line, place, err))
+	if (!diff_lines_add_place(walk, &key, line, place, err))
 		return false;
 	if (line)
 		walk->known[location->first_line + depth] = *place;
@@ -206,7 +206,7 @@ static bool chain_has(const struct walk *walk, uint32_t chain, uint32_t place)
 }
 
 /* Moves `*chain` to itself with one place more. */
-static bool extend(struct walk *walk, uint32_t place, uint32_t *chain, struct error *err)
+static bool diff_lines_extend(struct walk *walk, uint32_t place, uint32_t *chain, struct error *err)
 {
 	struct diff_lines *lines = walk->lines;
 	size_t count = lines->chain_count;
@@ -225,7 +225,7 @@ static bool extend(struct walk *walk, uint32_t place, uint32_t *chain, struct er
 static bool chain_stack(struct walk *walk, uint32_t stack, struct error *err)
 {
 	uint32_t chain = walk->lines->stack_chains[walk->profile->stacks[stack].parent], node = walk->nodes[stack];
-	uint32_t count = location_of(walk, stack)->line_count, place;
+	uint32_t count = diff_lines_location_of(walk, stack)->line_count, place;
 
 	count = count > 0 ? count : 1;
 	for (uint32_t depth = 0; depth < count; depth++) {
@@ -233,9 +233,10 @@ static bool chain_stack(struct walk *walk, uint32_t stack, struct error *err)
 		node = node ? walk->diff->nodes[node].parent : 0;
 	}
 	for (uint32_t depth = count; depth-- > 0;) {
-		if (!place_of(walk, stack, depth, walk->path[depth], &place, err))
+		if (!diff_lines_place_of(walk, stack, depth, walk->path[depth], &place, err))
 			return false;
-		if (place != PROFILE_NONE && !chain_has(walk, chain, place) && !extend(walk, place, &chain, err))
+		if (place != PROFILE_NONE && !chain_has(walk, chain, place) &&
+			!diff_lines_extend(walk, place, &chain, err))
 			return false;
 	}
 	walk->lines->stack_chains[stack] = chain;
@@ -246,7 +247,7 @@ static bool chain_stacks(struct walk *walk, struct error *err)
 {
 	uint32_t none = 0;
 
-	if (!extend(walk, PROFILE_NONE, &none, err))
+	if (!diff_lines_extend(walk, PROFILE_NONE, &none, err))
 		return false;
 	for (uint32_t stack = 1; stack < walk->profile->stack_count; stack++)
 		if (walk->nodes[stack] && !chain_stack(walk, stack, err))
@@ -257,7 +258,7 @@ static bool chain_stacks(struct walk *walk, struct error *err)
 /* ---- Sums ---- */
 
 /* Adds up samples by stack, and finds the nodes of all stacks from those at which samples end. */
-static void place_stacks(struct walk *walk, enum diff_side side)
+static void diff_lines_place_stacks(struct walk *walk, enum diff_side side)
 {
 	const struct diff *diff = walk->diff;
 	const struct profile *profile = walk->profile;
@@ -280,7 +281,7 @@ static void place_stacks(struct walk *walk, enum diff_side side)
 	}
 	for (uint32_t stack = (uint32_t)profile->stack_count; stack-- > 1;) {
 		uint32_t parent = profile->stacks[stack].parent, node = walk->nodes[stack];
-		uint32_t count = location_of(walk, stack)->line_count;
+		uint32_t count = diff_lines_location_of(walk, stack)->line_count;
 
 		if (node == 0 || parent == 0 || walk->nodes[parent] != 0)
 			continue;
@@ -319,7 +320,7 @@ static bool add_self(struct walk *walk, uint32_t stack, struct error *err)
 		struct diff_place *place;
 		uint32_t id;
 
-		if (!place_of(walk, frame.stack, frame.depth, frame.node, &id, err))
+		if (!diff_lines_place_of(walk, frame.stack, frame.depth, frame.node, &id, err))
 			return false;
 		if (id == PROFILE_NONE || walk->met[id] == stack)
 			continue;
@@ -329,12 +330,12 @@ static bool add_self(struct walk *walk, uint32_t stack, struct error *err)
 		place = &walk->lines->places[id];
 		place->self += frame.depth == first ? walk->values[stack] : 0;
 		place->inlined += walk->values[stack];
-	} while (frame_up(walk, &frame) && frame.stack == owner_stack);
+	} while (diff_lines_frame_up(walk, &frame) && frame.stack == owner_stack);
 	return true;
 }
 
 /* A chain has each place once, so what is at it or above it is the place's total. */
-static bool add_totals(struct walk *walk, struct error *err)
+static bool diff_lines_add_totals(struct walk *walk, struct error *err)
 {
 	struct diff_lines *lines = walk->lines;
 	CLEANUP(cleanup_free) double *values = calloc(lines->chain_count, sizeof(*values));
@@ -385,14 +386,14 @@ static bool walk_init(struct walk *walk, enum diff_side side, struct error *err)
 	walk->lines->first_owner = calloc(profile->stack_count + 2, sizeof(*walk->lines->first_owner));
 	if (!walk->lines->stack_chains || !walk->lines->first_owner)
 		return error_set_memory(err);
-	place_stacks(walk, side);
+	diff_lines_place_stacks(walk, side);
 	return true;
 }
 
 bool diff_lines_create(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
 	struct diff_lines **lines, struct error *err)
 {
-	CLEANUP(walk_deinit) struct walk walk = { .diff = diff, .profile = profile, .wanted = wanted };
+	CLEANUP(diff_lines_walk_deinit) struct walk walk = { .diff = diff, .profile = profile, .wanted = wanted };
 
 	if (!walk_init(&walk, side, err) || !chain_stacks(&walk, err))
 		return false;
@@ -401,7 +402,7 @@ bool diff_lines_create(const struct diff *diff, enum diff_side side, const struc
 			return false;
 		walk.lines->first_owner[stack + 1] = (uint32_t)walk.owner_count;
 	}
-	if (!add_totals(&walk, err))
+	if (!diff_lines_add_totals(&walk, err))
 		return false;
 	walk.lines->stack_values = TAKE(walk.values);
 	*lines = TAKE(walk.lines);

@@ -58,7 +58,7 @@ static struct metric_names list_metrics(const struct profile *profile, bool valu
 	return names;
 }
 
-static bool choose_named(struct diff_build *build, struct error *err)
+static bool diff_metric_choose_named(struct diff_build *build, struct error *err)
 {
 	const char *name = build->options.metric;
 
@@ -92,7 +92,7 @@ static bool choose_default(struct diff_build *build, struct error *err)
 		list_metrics(base, false).text, list_metrics(head, false).text);
 }
 
-static bool fail_empty(const struct diff_build *build, enum diff_side side, struct error *err)
+static bool diff_metric_fail_empty(const struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	struct metric_names valued = list_metrics(profile, true);
@@ -107,7 +107,7 @@ static bool fail_empty(const struct diff_build *build, enum diff_side side, stru
 		profile->sample_count, name, type, valued.text);
 }
 
-static bool sum_side(struct diff_build *build, enum diff_side side, struct error *err)
+static bool diff_metric_sum_side(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	uint32_t counts = profile_metric(profile, build->metric[side]).counts;
@@ -130,7 +130,7 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 		return error_set(err, ERROR_EMPTY, "%s has no samples; record it again while the program is busy",
 			build_two_sided(build) ? diff_side_name(side) : "the profile");
 	if (total <= 0)
-		return fail_empty(build, side, err);
+		return diff_metric_fail_empty(build, side, err);
 	build->diff->raw_total[side] = total;
 	build->sample_weight[side] = counts == PROFILE_NONE ? 0 : samples > 0 ? total / samples : 1;
 	return true;
@@ -171,7 +171,7 @@ static bool counts_work(const struct profile *profile, uint32_t value_type)
 	return metric.is_exact && metric.is_counted && metric.kind != PROFILE_METRIC_IN_USE;
 }
 
-static bool metric_is_exact(const struct diff_build *build)
+static bool diff_metric_is_exact(const struct diff_build *build)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (build->profiles[side] && !counts_work(build->profiles[side], build->metric[side]))
@@ -185,17 +185,17 @@ bool metric_choose(struct diff_build *build, struct error *err)
 	const struct profile *head = build->profiles[DIFF_HEAD];
 	struct profile_metric metric;
 
-	if (!(build->options.metric ? choose_named(build, err) : choose_default(build, err)))
+	if (!(build->options.metric ? diff_metric_choose_named(build, err) : choose_default(build, err)))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (build->profiles[side] && !sum_side(build, (enum diff_side)side, err))
+		if (build->profiles[side] && !diff_metric_sum_side(build, (enum diff_side)side, err))
 			return false;
 	}
 	if (diff->whole && !(diff->raw_total[DIFF_BASE] > 0) && !(diff->raw_total[DIFF_HEAD] > 0))
 		return error_set(err, ERROR_EMPTY, "no sample of this part has a value for %.60s",
 			diff_string(diff->whole, diff->whole->metric));
 	match_counts(build);
-	diff->is_exact = metric_is_exact(build);
+	diff->is_exact = diff_metric_is_exact(build);
 	if (diff->is_exact)
 		build->sample_weight[DIFF_BASE] = build->sample_weight[DIFF_HEAD] = 0;
 	if (diff->whole)

@@ -57,7 +57,7 @@ static bool neighbourhood_init(struct neighbourhood *n, struct error *err)
 }
 
 /* Each stack counts once: for the caller of the outermost frame that is meant, and for what the innermost one calls. */
-static void find_places(struct neighbourhood *n)
+static void neighbours_find_places(struct neighbourhood *n)
 {
 	const struct diff *diff = n->diff;
 
@@ -83,7 +83,7 @@ static void find_places(struct neighbourhood *n)
 }
 
 /* Makes the profile of a side whose functions are the callers, or the callees; NULL: it has none. */
-static bool regroup_side(const struct neighbourhood *n, enum diff_side side, bool is_callees,
+static bool neighbours_regroup_side(const struct neighbourhood *n, enum diff_side side, bool is_callees,
 	struct profile **regrouped, struct error *err)
 {
 	const struct profile *profile = n->profiles[side];
@@ -147,7 +147,7 @@ static bool take_rows(
 	return true;
 }
 
-static bool compare_sides(
+static bool neighbours_compare_sides(
 	const struct neighbourhood *n, struct profile *const sides[DIFF_SIDES], struct diff **rows, struct error *err)
 {
 	const struct diff_options options = { .metric = diff_string(n->diff, n->diff->metric), .like = n->diff };
@@ -156,17 +156,18 @@ static bool compare_sides(
 					    : diff_create_single(sides[DIFF_HEAD], &options, rows, err);
 }
 
-static bool collect(const struct neighbourhood *n, bool is_callees, struct diff_neighbour_list *list, struct error *err)
+static bool neighbours_collect(
+	const struct neighbourhood *n, bool is_callees, struct diff_neighbour_list *list, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
 	CLEANUP(diff_cleanup) struct diff *rows = NULL;
 	struct error why;
 
-	if ((n->profiles[DIFF_BASE] && !regroup_side(n, DIFF_BASE, is_callees, &base, err)) ||
-		!regroup_side(n, DIFF_HEAD, is_callees, &head, err))
+	if ((n->profiles[DIFF_BASE] && !neighbours_regroup_side(n, DIFF_BASE, is_callees, &base, err)) ||
+		!neighbours_regroup_side(n, DIFF_HEAD, is_callees, &head, err))
 		return false;
-	if (!compare_sides(n, (struct profile *[]){ base, head }, &rows, &why)) {
+	if (!neighbours_compare_sides(n, (struct profile *[]){ base, head }, &rows, &why)) {
 		*err = why;
 		/* Functions that were met in interrupts alone have no time of the program's. */
 		return why.code == ERROR_EMPTY;
@@ -185,8 +186,8 @@ bool diff_neighbours_create(const struct diff *diff, const struct profile *const
 		return error_set_memory(err);
 	if (!neighbourhood_init(&n, err))
 		return false;
-	find_places(&n);
-	if (!collect(&n, false, &made->callers, err) || !collect(&n, true, &made->callees, err))
+	neighbours_find_places(&n);
+	if (!neighbours_collect(&n, false, &made->callers, err) || !neighbours_collect(&n, true, &made->callees, err))
 		return false;
 	for (size_t i = 0; i < made->callers.count; i++) {
 		made->base += made->callers.rows[i].time.base;

@@ -15,7 +15,7 @@ struct entry {
 	bool is_wait; /* the frame of a class of waits, which says nothing that the class' total does not */
 };
 
-static int compare_entries(const void *a, const void *b, void *context)
+static int diff_order_compare_entries(const void *a, const void *b, void *context)
 {
 	const struct diff *diff = context;
 	const struct entry *x = a, *y = b;
@@ -37,7 +37,7 @@ static bool has_become_interrupt(const struct diff_build *build, uint32_t functi
 	       (build->interrupt_of[function] != PROFILE_NONE || build->compilation_of[function] != PROFILE_NONE);
 }
 
-static bool stays(const struct diff_build *build, uint32_t function)
+static bool diff_order_stays(const struct diff_build *build, uint32_t function)
 {
 	uint32_t into = build->redirect[function];
 
@@ -70,7 +70,7 @@ static size_t collect_entries(const struct diff_build *build, struct entry *entr
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
 
-		if (!stays(build, i))
+		if (!diff_order_stays(build, i))
 			continue;
 		entries[count++] = (struct entry){
 			.weight = build_two_sided(build) ? fabs(f->total.delta) : f->total.head,
@@ -78,7 +78,7 @@ static size_t collect_entries(const struct diff_build *build, struct entry *entr
 			.is_wait = diff_wait_class(diff, f) != PROFILE_WAIT_NONE,
 		};
 	}
-	qsort_r(entries, count, sizeof(*entries), compare_entries, diff);
+	qsort_r(entries, count, sizeof(*entries), diff_order_compare_entries, diff);
 	return count;
 }
 
@@ -86,7 +86,7 @@ static size_t collect_entries(const struct diff_build *build, struct entry *entr
 static void append_others(const struct diff_build *build, struct entry *entries, size_t count)
 {
 	for (uint32_t i = 0; i < build->diff->function_count; i++)
-		if (!stays(build, i))
+		if (!diff_order_stays(build, i))
 			entries[count++].function = i;
 }
 

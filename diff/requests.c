@@ -17,7 +17,7 @@ static const double standard_normal_95 = 1.96;
 
 /* ---- Sides ---- */
 
-static bool collect_side(struct diff_build *build, enum diff_side side, struct error *err)
+static bool diff_requests_collect_side(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	struct diff_requests *requests = &build->diff->requests[side];
@@ -116,7 +116,7 @@ static void judge_latency(struct diff_build *build)
 bool requests_collect(struct diff_build *build, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (build->profiles[side] && !collect_side(build, (enum diff_side)side, err))
+		if (build->profiles[side] && !diff_requests_collect_side(build, (enum diff_side)side, err))
 			return false;
 	if (build_two_sided(build))
 		judge_latency(build);

@@ -112,7 +112,7 @@ static bool add_to_sum(
  * The nanoseconds of a sample of waits: idle ones are a column of their own. Of the elapsed time they have those in
  * which nothing else ran.
  */
-static bool sum_nodes(struct collection *c, enum diff_side side, struct error *err)
+static bool wait_sites_sum_nodes(struct collection *c, enum diff_side side, struct error *err)
 {
 	const struct diff *diff = c->build->diff;
 	const struct profile *profile = c->build->profiles[side];
@@ -326,7 +326,7 @@ bool wait_sites_collect(struct diff_build *build, struct error *err)
 		return true;
 	hash_map_init(&c.index, sizeof(struct sum_key));
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!sum_nodes(&c, (enum diff_side)side, err))
+		if (!wait_sites_sum_nodes(&c, (enum diff_side)side, err))
 			return false;
 	if (!collect_waits(&c, err) || !collect_releases(&c, err) || !make_sites(&c, err))
 		return false;

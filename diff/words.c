@@ -91,7 +91,7 @@ static const char *word_doubt(const struct diff *diff, const struct diff_estimat
 	return e->state == DIFF_STATE_SAME ? "; below --min-effect" : "";
 }
 
-static int digits_of(double times)
+static int diff_words_digits_of(double times)
 {
 	return times < 10 ? 2 : times < 100 ? 1 : 0;
 }
@@ -103,13 +103,13 @@ static void change_in_times(const struct diff *diff, const struct diff_estimate 
 	int used;
 
 	amount_words(diff, much_word(diff), "long", amount);
-	used = snprintf(out, size, "%.*f times as %s%s", digits_of(times), times, amount, words_basis(diff));
+	used = snprintf(out, size, "%.*f times as %s%s", diff_words_digits_of(times), times, amount, words_basis(diff));
 
 	if (diff->is_exact)
 		snprintf(out + used, size - (size_t)used, " (exact)");
 	else if (!isnan(e->ci_low))
-		snprintf(out + used, size - (size_t)used, " (95 %% interval %.*f to %.*f times%s)", digits_of(low), low,
-			digits_of(high), high, word_doubt(diff, e));
+		snprintf(out + used, size - (size_t)used, " (95 %% interval %.*f to %.*f times%s)",
+			diff_words_digits_of(low), low, diff_words_digits_of(high), high, word_doubt(diff, e));
 }
 
 bool words_equal(const struct diff *diff, const struct diff_estimate *estimate)
@@ -160,8 +160,8 @@ static void change_in_percent(const struct diff *diff, const struct diff_estimat
 		snprintf(out + used, size - (size_t)used, " (exact)");
 	else if (e->ci_low < 0 && e->ci_high >= e->base)
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %.1f %% less to %.*f times%s)",
-			fmin(-e->ci_low * unit, 100), digits_of(1 + e->ci_high / e->base), 1 + e->ci_high / e->base,
-			word_doubt(diff, e));
+			fmin(-e->ci_low * unit, 100), diff_words_digits_of(1 + e->ci_high / e->base),
+			1 + e->ci_high / e->base, word_doubt(diff, e));
 	else if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %s%.1f to %.1f %%%s)",
 			equal ? "of the change " : "", cleaned(low), cleaned(high), word_doubt(diff, e));
@@ -184,7 +184,7 @@ void words_ratio(const struct diff *diff, double base, double head, char out[WOR
 	double times = head / base;
 
 	if (times >= most_in_percent)
-		snprintf(out, WORDS_CHANGE, "%.*f times as %s", digits_of(times), times, much_word(diff));
+		snprintf(out, WORDS_CHANGE, "%.*f times as %s", diff_words_digits_of(times), times, much_word(diff));
 	else if (fabs(times - 1) * 100 < least_shown_percent)
 		snprintf(out, WORDS_CHANGE, "as %s", much_word(diff));
 	else

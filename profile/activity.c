@@ -177,7 +177,7 @@ static bool frame_of(struct marker *m, enum profile_activity activity, uint32_t 
 	return true;
 }
 
-static bool push_frame(struct marker *m, enum profile_activity activity, uint32_t *stack, struct error *err)
+static bool activity_push_frame(struct marker *m, enum profile_activity activity, uint32_t *stack, struct error *err)
 {
 	uint32_t location;
 
@@ -185,7 +185,7 @@ static bool push_frame(struct marker *m, enum profile_activity activity, uint32_
 }
 
 /* Adds all stacks again that are needed in threads of an activity, or of none. */
-static bool add_stacks(struct marker *m, enum profile_activity thread, struct error *err)
+static bool activity_add_stacks(struct marker *m, enum profile_activity thread, struct error *err)
 {
 	CLEANUP(cleanup_free) bool *within = calloc(m->old_count + 1, sizeof(*within));
 	uint32_t *stacks = m->stacks[thread];
@@ -193,7 +193,7 @@ static bool add_stacks(struct marker *m, enum profile_activity thread, struct er
 	if (!within)
 		return error_set_memory(err);
 	within[0] = thread != PROFILE_ACTIVITY_NONE;
-	if (stacks[0] == 0 && within[0] && !push_frame(m, thread, &stacks[0], err))
+	if (stacks[0] == 0 && within[0] && !activity_push_frame(m, thread, &stacks[0], err))
 		return false;
 	for (size_t i = 1; i < m->old_count; i++) {
 		const struct profile_stack *stack = &m->old[i];
@@ -204,7 +204,7 @@ static bool add_stacks(struct marker *m, enum profile_activity thread, struct er
 		if (stacks[i] == PROFILE_NONE)
 			continue;
 		if (!within[stack->parent] && !m->framed[i] && begins != PROFILE_ACTIVITY_NONE &&
-			!push_frame(m, begins, &parent, err))
+			!activity_push_frame(m, begins, &parent, err))
 			return false;
 		if (!profile_add_stack(m->profile, parent, stack->location, &stacks[i], err))
 			return false;
@@ -212,7 +212,7 @@ static bool add_stacks(struct marker *m, enum profile_activity thread, struct er
 	return true;
 }
 
-static void move_samples(struct marker *m)
+static void activity_move_samples(struct marker *m)
 {
 	struct profile *profile = m->profile;
 
@@ -245,8 +245,8 @@ bool profile_mark_activities(struct profile *profile, struct error *err)
 	if (!profile_append_stack(profile, PROFILE_NONE, PROFILE_NONE, err))
 		return false;
 	for (int i = 0; i < PROFILE_ACTIVITY_COUNT; i++)
-		if (!add_stacks(&m, (enum profile_activity)i, err))
+		if (!activity_add_stacks(&m, (enum profile_activity)i, err))
 			return false;
-	move_samples(&m);
+	activity_move_samples(&m);
 	return true;
 }

@@ -22,7 +22,7 @@ static size_t find_behind(const struct profile *profile, uint32_t mapping, uint6
 	return low;
 }
 
-static bool holds(const struct profile_code *code, uint32_t mapping, uint64_t address)
+static bool profile_code_holds(const struct profile_code *code, uint32_t mapping, uint64_t address)
 {
 	return code->mapping == mapping && address >= code->address && address - code->address < code->size;
 }
@@ -32,7 +32,7 @@ const struct profile_code *profile_find_code(const struct profile *profile, uint
 	size_t behind = find_behind(profile, mapping, address);
 	const struct profile_code *code = behind > 0 ? &profile->codes[behind - 1] : NULL;
 
-	return code && code->bytes && holds(code, mapping, address) ? code : NULL;
+	return code && code->bytes && profile_code_holds(code, mapping, address) ? code : NULL;
 }
 
 /* Of two overlapping pieces: whether what they share is the same. */
@@ -48,7 +48,7 @@ static bool agrees(const struct profile_code *left, const struct profile_code *r
 }
 
 /* Of both it is not known any more which binary was sampled. */
-static void mix(struct profile *profile, struct profile_code *code)
+static void profile_code_mix(struct profile *profile, struct profile_code *code)
 {
 	if (code->bytes)
 		profile->index->code_bytes -= code->size;
@@ -58,18 +58,19 @@ static void mix(struct profile *profile, struct profile_code *code)
 }
 
 /* Compares with all that overlaps, from the piece `at` on; whether there is any. */
-static bool compare(struct profile *profile, size_t at, const struct profile_code *code)
+static bool profile_code_compare(struct profile *profile, size_t at, const struct profile_code *code)
 {
 	bool is_known = false;
 
 	for (; at < profile->code_count; at++) {
 		struct profile_code *known = &profile->codes[at];
 
-		if (!holds(known, code->mapping, code->address) && !holds(code, known->mapping, known->address))
+		if (!profile_code_holds(known, code->mapping, code->address) &&
+			!profile_code_holds(code, known->mapping, known->address))
 			break;
 		is_known = true;
 		if (!agrees(known, code))
-			mix(profile, known);
+			profile_code_mix(profile, known);
 	}
 	return is_known;
 }
@@ -97,7 +98,7 @@ static bool insert(struct profile *profile, size_t at, const struct profile_code
 	return true;
 }
 
-static bool is_place(const struct profile *profile, const struct profile_code *code)
+static bool profile_code_is_place(const struct profile *profile, const struct profile_code *code)
 {
 	return code->mapping < profile->mapping_count && code->size > 0 &&
 	       code->size <= PROFILE_MAX_FUNCTION_CODE_BYTES && code->address <= UINT64_MAX - code->size;
@@ -107,12 +108,12 @@ bool profile_add_code(struct profile *profile, const struct profile_code *code, 
 {
 	size_t at, before;
 
-	if (!is_place(profile, code))
+	if (!profile_code_is_place(profile, code))
 		return error_set(err, ERROR_FORMAT, "the code at 0x%llx of mapping %u is of no mapping or too long",
 			(unsigned long long)code->address, code->mapping);
 	at = find_behind(profile, code->mapping, code->address);
-	before = at > 0 && holds(&profile->codes[at - 1], code->mapping, code->address) ? at - 1 : at;
-	if (compare(profile, before, code))
+	before = at > 0 && profile_code_holds(&profile->codes[at - 1], code->mapping, code->address) ? at - 1 : at;
+	if (profile_code_compare(profile, before, code))
 		return true;
 	if (profile->code_count == PROFILE_MAX_CODES ||
 		profile->index->code_bytes + code->size > PROFILE_MAX_MERGED_CODE_BYTES)
@@ -128,14 +129,14 @@ bool profile_validate_codes(const struct profile *profile, struct error *err)
 		const struct profile_code *code = &profile->codes[i], *before = i > 0 ? &code[-1] : NULL;
 
 		bytes += code->bytes ? code->size : 0;
-		if (!is_place(profile, code) || bytes > PROFILE_MAX_MERGED_CODE_BYTES)
+		if (!profile_code_is_place(profile, code) || bytes > PROFILE_MAX_MERGED_CODE_BYTES)
 			return error_set(err, ERROR_FORMAT, "code %zu is of no mapping or too long", i);
 		if (!code->bytes && code->machine)
 			return error_set(err, ERROR_FORMAT, "code %zu is not there", i);
 		if (before && (before->mapping > code->mapping ||
 				      (before->mapping == code->mapping &&
 					      (before->address > code->address ||
-						      holds(before, code->mapping, code->address)))))
+						      profile_code_holds(before, code->mapping, code->address)))))
 			return error_set(err, ERROR_FORMAT, "code %zu is not in order", i);
 	}
 	return true;

@@ -96,7 +96,7 @@ static bool copy_value_types(struct profile_copy *copy, struct error *err)
 	return true;
 }
 
-static bool copy_mappings(struct profile_copy *copy, struct error *err)
+static bool profile_copy_mappings(struct profile_copy *copy, struct error *err)
 {
 	for (size_t i = 0; i < copy->from->mapping_count; i++) {
 		struct profile_mapping mapping = copy->from->mappings[i];
@@ -148,7 +148,7 @@ bool profile_copy_init(struct profile_copy *copy, struct profile *into, const st
 		.into = into, .from = from, .fresh = into->run_count == 0 && into->sample_count == 0
 	};
 	return copy_allocate(copy, err) && copy_strings(copy, err) && copy_value_types(copy, err) &&
-	       copy_mappings(copy, err) && copy_sources(copy, err) && copy_code(copy, err);
+	       profile_copy_mappings(copy, err) && copy_sources(copy, err) && copy_code(copy, err);
 }
 
 void profile_copy_deinit(struct profile_copy *copy)
@@ -363,7 +363,7 @@ static void copy_verification(struct profile_copy *copy)
  * A fact that differs between the profiles, or that one of them lacks, is not known of the merged profile, unless it is
  * one that adds up.
  */
-static void copy_facts(struct profile_copy *copy)
+static void profile_copy_facts(struct profile_copy *copy)
 {
 	size_t count;
 	const struct profile_fact *facts = profile_facts(&count);
@@ -407,7 +407,7 @@ void profile_copy_circumstances(struct profile_copy *copy)
 {
 	copy_quality(copy);
 	copy_verification(copy);
-	copy_facts(copy);
+	profile_copy_facts(copy);
 	copy_labels(copy);
 	profile_add_notes(&copy->into->notes, &copy->from->notes, copy->strings);
 }

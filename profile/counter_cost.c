@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static double share_of(double part, double whole)
+static double counter_cost_share_of(double part, double whole)
 {
 	return whole > 0 ? fmin(part / whole, 1) : 0;
 }
@@ -32,7 +32,7 @@ static double waiting_slots(const struct counter_cost *cost)
 	if (!cost->has[COUNTER_COST_BACKEND_SLOTS])
 		return values[COUNTER_COST_DATA_STALLS];
 	return values[COUNTER_COST_BACKEND_SLOTS] *
-	       share_of(values[COUNTER_COST_DATA_STALLS], values[COUNTER_COST_STALLS]);
+	       counter_cost_share_of(values[COUNTER_COST_DATA_STALLS], values[COUNTER_COST_STALLS]);
 }
 
 /* How much of that was for memory. */
@@ -41,8 +41,9 @@ static double memory_share(const struct counter_cost *cost)
 	double memory = cycles_in_memory(cost);
 
 	if (cost->has[COUNTER_COST_LAST_STALLS])
-		return share_of(cost->values[COUNTER_COST_LAST_STALLS], cost->values[COUNTER_COST_DATA_STALLS]);
-	return share_of(memory, cycles_in_caches(cost) + memory);
+		return counter_cost_share_of(
+			cost->values[COUNTER_COST_LAST_STALLS], cost->values[COUNTER_COST_DATA_STALLS]);
+	return counter_cost_share_of(memory, cycles_in_caches(cost) + memory);
 }
 
 struct counter_cost_components counter_cost_components(const struct counter_cost *cost)

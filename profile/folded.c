@@ -73,7 +73,7 @@ static bool kernel_mapping(struct folded_reader *r, uint32_t *id, struct error *
 }
 
 /* Puts the location that is being read on the stack. A location has its innermost frame first. */
-static bool add_location(struct folded_reader *r, uint32_t *stack, struct error *err)
+static bool profile_folded_add_location(struct folded_reader *r, uint32_t *stack, struct error *err)
 {
 	size_t count = r->frame_count;
 	uint32_t location;
@@ -99,7 +99,7 @@ static bool start_location(struct folded_reader *r, const char *frame, size_t fr
 	return true;
 }
 
-static bool add_frame(
+static bool profile_folded_add_frame(
 	struct folded_reader *r, struct profile_frame_span span, size_t number, uint32_t *stack, struct error *err)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
@@ -108,7 +108,7 @@ static bool add_frame(
 	struct profile_line *line;
 
 	if (mark != 'i' || r->frame_count == 0) {
-		if (!add_location(r, stack, err) || !start_location(r, span.text, number, *stack, err))
+		if (!profile_folded_add_location(r, stack, err) || !start_location(r, span.text, number, *stack, err))
 			return false;
 		r->mapping = PROFILE_NONE;
 		if (mark == 'k' && !kernel_mapping(r, &r->mapping, err))
@@ -164,7 +164,8 @@ static struct folded_start folded_resume(struct folded_reader *r, const char *te
 	return r->starts[r->start_count];
 }
 
-static bool add_stack(struct folded_reader *r, const char *text, const char *end, uint32_t *stack, struct error *err)
+static bool profile_folded_add_stack(
+	struct folded_reader *r, const char *text, const char *end, uint32_t *stack, struct error *err)
 {
 	struct folded_start start = folded_resume(r, text, end);
 	size_t frames = start.frames;
@@ -176,11 +177,12 @@ static bool add_stack(struct folded_reader *r, const char *text, const char *end
 		stop = stop ? stop : end;
 		if (frames >= MAX_FRAMES)
 			return fail_line(r, err, "more than 65,536 frames");
-		if (!add_frame(r, (struct profile_frame_span){ text, (size_t)(stop - text) }, frames, stack, err))
+		if (!profile_folded_add_frame(
+			    r, (struct profile_frame_span){ text, (size_t)(stop - text) }, frames, stack, err))
 			return false;
 		text = stop + 1;
 	}
-	return add_location(r, stack, err);
+	return profile_folded_add_location(r, stack, err);
 }
 
 /* ---- Counts ---- */
@@ -314,7 +316,7 @@ static bool has_two_counts(const char *text, const char *space)
 }
 
 /* Skips the frames that stand for the thread, and finds that. */
-static bool find_thread(
+static bool profile_folded_find_thread(
 	struct folded_reader *r, const char **text, const char *end, uint32_t *thread, struct error *err)
 {
 	struct profile_frame_owner owner;
@@ -356,11 +358,12 @@ static bool folded_read_line(struct folded_reader *r, const char *text, const ch
 	r->two_counts += has_two_counts(text, space);
 	while (space > text && is_space_or_tab(space[-1]))
 		space--;
-	return find_thread(r, &text, space, &thread, err) && add_stack(r, text, space, &stack, err) &&
+	return profile_folded_find_thread(r, &text, space, &thread, err) &&
+	       profile_folded_add_stack(r, text, space, &stack, err) &&
 	       profile_add_sample(r->profile, stack, thread, values, -1, err);
 }
 
-static bool read_lines(struct folded_reader *r, const char *text, size_t size, struct error *err)
+static bool profile_folded_read_lines(struct folded_reader *r, const char *text, size_t size, struct error *err)
 {
 	const char *end = text + size;
 
@@ -484,13 +487,13 @@ static bool read_whole_lines(struct folded_reader *r, struct piece *piece, struc
 {
 	const char *last = memrchr(piece->bytes + piece->done, '\n', piece->size - piece->done);
 	size_t end = last ? (size_t)(last + 1 - piece->bytes) : piece->done;
-	bool ok = read_lines(r, piece->bytes + piece->done, end - piece->done, err);
+	bool ok = profile_folded_read_lines(r, piece->bytes + piece->done, end - piece->done, err);
 
 	piece->done = end;
 	return ok;
 }
 
-static bool read_pieces(
+static bool profile_folded_read_pieces(
 	struct folded_reader *r, struct piece *piece, const struct text_source *text, bool *failed, struct error *err)
 {
 	size_t got = 1;
@@ -504,7 +507,8 @@ static bool read_pieces(
 			return false;
 		piece->size += got;
 	}
-	return read_lines(r, piece->bytes + piece->done, piece->size - piece->done, err) && folded_check(r, err);
+	return profile_folded_read_lines(r, piece->bytes + piece->done, piece->size - piece->done, err) &&
+	       folded_check(r, err);
 }
 
 static bool read_all_pieces(struct folded_reader *r, const struct text_source *text, bool *failed, struct error *err)
@@ -518,7 +522,7 @@ static bool read_all_pieces(struct folded_reader *r, const struct text_source *t
 	if (text->head_bytes)
 		memcpy(piece.bytes, text->head, text->head_bytes);
 	piece.size = text->head_bytes;
-	return read_pieces(r, &piece, text, failed, err);
+	return profile_folded_read_pieces(r, &piece, text, failed, err);
 }
 
 bool profile_read_folded(const struct text_source *text, const char *name, size_t most_stacks, struct profile **profile,
@@ -530,8 +534,9 @@ bool profile_read_folded(const struct text_source *text, const char *name, size_
 	if (!folded_begin(&r, err))
 		return false;
 	profile_limit_stacks(r.profile, most_stacks);
-	is_read = text->read ? read_all_pieces(&r, text, &failed, err)
-			     : read_lines(&r, text->head, text->head_bytes, err) && folded_check(&r, err);
+	is_read = text->read
+			  ? read_all_pieces(&r, text, &failed, err)
+			  : profile_folded_read_lines(&r, text->head, text->head_bytes, err) && folded_check(&r, err);
 	if (!is_read)
 		return failed ? false : error_prefix(err, "cannot read %s", name);
 	*profile = TAKE(r.profile);

@@ -79,7 +79,7 @@ static void writer_deinit(struct writer *w)
 /* ---- The tree ---- */
 
 /* A `;` or a line end within a name would break the line. */
-static void append_name(const char *name, struct buffer *out)
+static void folded_write_append_name(const char *name, struct buffer *out)
 {
 	for (;;) {
 		size_t plain = strcspn(name, ";\n\r");
@@ -92,10 +92,11 @@ static void append_name(const char *name, struct buffer *out)
 	}
 }
 
-static bool add_text(struct writer *w, const char *name, const char *suffix, uint32_t *text, struct error *err)
+static bool folded_write_add_text(
+	struct writer *w, const char *name, const char *suffix, uint32_t *text, struct error *err)
 {
 	w->scratch.size = 0;
-	append_name(name, &w->scratch);
+	folded_write_append_name(name, &w->scratch);
 	buffer_append_string(&w->scratch, suffix);
 	return buffer_ok(&w->scratch, err) && string_table_add(w->texts, w->scratch.data, w->scratch.size, text, err);
 }
@@ -124,10 +125,10 @@ static bool writer_add_function(
 	const char *name = profile_string(w->profile, w->profile->functions[function].name);
 	uint32_t *text = &w->names[function][kind];
 
-	return (*text || add_text(w, name, suffixes[kind], text, err)) && add_child(w, *text, node, err);
+	return (*text || folded_write_add_text(w, name, suffixes[kind], text, err)) && add_child(w, *text, node, err);
 }
 
-static bool add_location(struct writer *w, uint32_t id, uint32_t *node, struct error *err)
+static bool folded_write_add_location(struct writer *w, uint32_t id, uint32_t *node, struct error *err)
 {
 	const struct profile *profile = w->profile;
 	const struct profile_location *location = &profile->locations[id];
@@ -151,7 +152,7 @@ static bool writer_push(struct writer *w, size_t *depth, uint32_t id, struct err
 	return true;
 }
 
-static bool add_stack(struct writer *w, uint32_t stack, uint32_t *node, struct error *err)
+static bool folded_write_add_stack(struct writer *w, uint32_t stack, uint32_t *node, struct error *err)
 {
 	uint32_t below = *node + 1;
 	size_t depth = 0;
@@ -163,14 +164,14 @@ static bool add_stack(struct writer *w, uint32_t stack, uint32_t *node, struct e
 		*node = w->known[stack].node;
 	while (depth > 0) {
 		stack = w->path[--depth];
-		if (!add_location(w, w->profile->stacks[stack].location, node, err))
+		if (!folded_write_add_location(w, w->profile->stacks[stack].location, node, err))
 			return false;
 		w->known[stack] = (struct known){ below, *node };
 	}
 	return true;
 }
 
-static bool add_sample(struct writer *w, size_t id, struct error *err)
+static bool folded_write_add_sample(struct writer *w, size_t id, struct error *err)
 {
 	const struct profile *profile = w->profile;
 	const struct profile_sample *sample = &profile->samples[id];
@@ -182,9 +183,9 @@ static bool add_sample(struct writer *w, size_t id, struct error *err)
 	if (value == 0 && !w->has_zeros)
 		return true;
 	/* Without a comm the line starts with its first frame. */
-	if (process[0] && !(add_text(w, process, "", &text, err) && add_child(w, text, &node, err)))
+	if (process[0] && !(folded_write_add_text(w, process, "", &text, err) && add_child(w, text, &node, err)))
 		return false;
-	if (!add_stack(w, sample->stack, &node, err))
+	if (!folded_write_add_stack(w, sample->stack, &node, err))
 		return false;
 	line = &w->nodes[node];
 	line->is_line = true;
@@ -216,7 +217,7 @@ static void entries_deinit(struct entries *entries)
 }
 
 /* Compares two entries by the bytes of the lines that they lead to. No text contains a `;`. */
-static int compare_entries(const void *left, const void *right, void *context)
+static int folded_write_compare_entries(const void *left, const void *right, void *context)
 {
 	const struct writer *w = context;
 	const struct entry *a = left, *b = right;
@@ -256,7 +257,8 @@ static bool entries_init(struct entries *entries, struct writer *w, struct error
 	}
 	for (size_t i = 0; i < w->node_count; i++)
 		if ((count = starts[i + 1] - starts[i]) > 1)
-			qsort_r(entries->items + starts[i], count, sizeof(*entries->items), compare_entries, w);
+			qsort_r(entries->items + starts[i], count, sizeof(*entries->items),
+				folded_write_compare_entries, w);
 	return true;
 }
 
@@ -265,7 +267,7 @@ struct level {
 	size_t next, end, path_bytes;
 };
 
-static void append_count(const struct writer *w, uint32_t node, struct buffer *out)
+static void folded_write_append_count(const struct writer *w, uint32_t node, struct buffer *out)
 {
 	int64_t count = w->nodes[node].count, part = w->parts;
 
@@ -279,7 +281,8 @@ static void append_count(const struct writer *w, uint32_t node, struct buffer *o
 	buffer_append_byte(out, '\n');
 }
 
-static bool append_lines(struct writer *w, const struct entries *entries, struct buffer *out, struct error *err)
+static bool folded_write_append_lines(
+	struct writer *w, const struct entries *entries, struct buffer *out, struct error *err)
 {
 	CLEANUP(cleanup_free) struct level *levels = NULL;
 	struct level below = { 0, entries->starts[1], 0 };
@@ -287,7 +290,7 @@ static bool append_lines(struct writer *w, const struct entries *entries, struct
 	struct buffer *path = &w->scratch;
 
 	if (w->nodes[0].is_line)
-		append_count(w, 0, out);
+		folded_write_append_count(w, 0, out);
 	for (;;) {
 		struct entry entry;
 		uint32_t text;
@@ -303,7 +306,7 @@ static bool append_lines(struct writer *w, const struct entries *entries, struct
 		buffer_append(path, string_table_get(w->texts, text), string_table_size(w->texts, text));
 		if (!entry.goes_on) {
 			buffer_append(out, path->data, path->size);
-			append_count(w, entry.node, out);
+			folded_write_append_count(w, entry.node, out);
 			continue;
 		}
 		buffer_append_byte(path, ';');
@@ -326,8 +329,8 @@ bool profile_write_folded(const struct profile *profile, uint32_t value_type, st
 							       : 0;
 	w.parts = profile_unit_parts(profile_string(profile, profile->value_types[w.value_type].unit));
 	for (size_t i = 0; ok && i < profile->sample_count; i++)
-		ok = add_sample(&w, i, err);
-	ok = ok && entries_init(&entries, &w, err) && append_lines(&w, &entries, out, err);
+		ok = folded_write_add_sample(&w, i, err);
+	ok = ok && entries_init(&entries, &w, err) && folded_write_append_lines(&w, &entries, out, err);
 	entries_deinit(&entries);
 	writer_deinit(&w);
 	return ok && buffer_ok(out, err);

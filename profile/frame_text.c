@@ -10,14 +10,14 @@ enum { MOST_DIGITS = 9 }; /* of a line, a column, a process or a thread */
 
 static const struct profile_frame_span none = { "", 0 };
 
-static bool starts_with(struct profile_frame_span s, const char *prefix)
+static bool frame_text_starts_with(struct profile_frame_span s, const char *prefix)
 {
 	size_t size = strlen(prefix);
 
 	return s.size >= size && memcmp(s.text, prefix, size) == 0;
 }
 
-static bool ends_with(struct profile_frame_span s, const char *suffix)
+static bool frame_text_ends_with(struct profile_frame_span s, const char *suffix)
 {
 	size_t size = strlen(suffix);
 
@@ -40,7 +40,7 @@ static size_t count_digits_at_end(struct profile_frame_span s)
 	return count;
 }
 
-static uint32_t number_of(const char *digits, size_t count)
+static uint32_t frame_text_number_of(const char *digits, size_t count)
 {
 	uint32_t number = 0;
 
@@ -50,13 +50,13 @@ static uint32_t number_of(const char *digits, size_t count)
 }
 
 /* Cuts `:8` from the end. Something has to stand before it. */
-static bool cut_number(struct profile_frame_span *s, uint32_t *number)
+static bool frame_text_cut_number(struct profile_frame_span *s, uint32_t *number)
 {
 	size_t digits = count_digits_at_end(*s);
 
 	if (digits == 0 || digits > MOST_DIGITS || s->size < digits + 2 || s->text[s->size - digits - 1] != ':')
 		return false;
-	*number = number_of(s->text + s->size - digits, digits);
+	*number = frame_text_number_of(s->text + s->size - digits, digits);
 	s->size -= digits + 1;
 	return true;
 }
@@ -66,10 +66,10 @@ static bool cut_line(struct profile_frame_span *s, uint32_t *line)
 {
 	uint32_t last;
 
-	if (!cut_number(s, &last))
+	if (!frame_text_cut_number(s, &last))
 		return false;
 	*line = last;
-	(void)!cut_number(s, line);
+	(void)!frame_text_cut_number(s, line);
 	return true;
 }
 
@@ -78,7 +78,7 @@ static bool cut_line(struct profile_frame_span *s, uint32_t *line)
 /* Such as `shop/index.py`, and what CPython calls code without a file: `<frozen runpy>`. */
 static bool is_python_file(struct profile_frame_span file)
 {
-	return ends_with(file, ".py") || ends_with(file, ".pyx") ||
+	return frame_text_ends_with(file, ".py") || frame_text_ends_with(file, ".pyx") ||
 	       (file.size > 2 && file.text[0] == '<' && file.text[file.size - 1] == '>');
 }
 
@@ -173,7 +173,7 @@ struct profile_frame_text profile_frame_split(struct profile_frame_span text, st
 	struct profile_frame_text parts = { .name = text, .file = none };
 	struct profile_frame_span rest = text;
 
-	if (ends_with(text, ")"))
+	if (frame_text_ends_with(text, ")"))
 		split_bracketed(text, scratch, &parts);
 	else if (cut_line(&rest, &parts.line) && !is_of_v8(text, scratch))
 		split_unbracketed(rest, scratch, &parts);
@@ -192,7 +192,7 @@ static bool take_id(struct profile_frame_span *s, char behind, int32_t *id)
 	if (digits == 0 || digits > MOST_DIGITS ||
 		(behind ? digits == s->size || s->text[digits] != behind : digits < s->size))
 		return false;
-	*id = (int32_t)number_of(s->text, digits);
+	*id = (int32_t)frame_text_number_of(s->text, digits);
 	digits += behind != '\0';
 	*s = (struct profile_frame_span){ s->text + digits, s->size - digits };
 	return true;
@@ -228,7 +228,7 @@ static bool take_py_spy_thread(struct profile_frame_span rest, struct profile_fr
 	if (!take_id(&rest, ')', &tid))
 		return false;
 	owner->tid = tid;
-	if (starts_with(rest, ": "))
+	if (frame_text_starts_with(rest, ": "))
 		owner->thread = behind_prefix(rest, 2);
 	return true;
 }
@@ -267,7 +267,7 @@ static bool take_perf_thread(struct profile_frame_span frame, struct profile_fra
 	rest = span_between(dash + 1, pid.text + pid.size - 1);
 	if (!(rest.size == 1 && *rest.text == '?') && !take_id(&rest, '\0', &owner->pid))
 		return false;
-	owner->tid = (int32_t)number_of(frame.text + frame.size - digits, digits);
+	owner->tid = (int32_t)frame_text_number_of(frame.text + frame.size - digits, digits);
 	owner->process = owner->thread = span_between(frame.text, dash);
 	return true;
 }
@@ -297,16 +297,16 @@ static const char *take_owner(struct profile_frame_span stack, struct profile_fr
 	struct profile_frame_span frame = span_between(stack.text, stop), rest;
 	bool is_owner;
 
-	if (starts_with(frame, "process ")) {
+	if (frame_text_starts_with(frame, "process ")) {
 		is_owner = take_py_spy_process(behind_prefix(frame, 8), owner);
-	} else if (starts_with(frame, "thread (")) {
+	} else if (frame_text_starts_with(frame, "thread (")) {
 		is_owner = take_py_spy_thread(behind_prefix(frame, 8), owner);
-	} else if (starts_with(frame, "tid:")) {
+	} else if (frame_text_starts_with(frame, "tid:")) {
 		rest = behind_prefix(frame, 4);
 		is_owner = take_id(&rest, '\0', &owner->tid);
-	} else if (starts_with(frame, "[")) {
+	} else if (frame_text_starts_with(frame, "[")) {
 		is_owner = take_async_profiler(frame, owner);
-	} else if (starts_with(frame, "P")) {
+	} else if (frame_text_starts_with(frame, "P")) {
 		stop = take_austin(stack, owner);
 		is_owner = stop != NULL;
 	} else {

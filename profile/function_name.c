@@ -149,7 +149,7 @@ static bool split_jsc_name(const char *name, struct profile_script_name *parts)
 }
 
 /* Cuts `:12` from the end of a file's name, and reads the number. */
-static bool cut_number(const char *file, size_t *bytes, uint32_t *number)
+static bool function_name_cut_number(const char *file, size_t *bytes, uint32_t *number)
 {
 	enum { MOST_DIGITS = 9 };
 	size_t digits = 0;
@@ -184,8 +184,8 @@ bool profile_javascript_name(const char *name, struct profile_script_name *parts
 	parts->function_bytes = (size_t)(parts->file - 1 - function);
 	parts->file_bytes = strlen(parts->file);
 	/* A line and a column, or a line alone. */
-	if (cut_number(parts->file, &parts->file_bytes, &last))
-		parts->line = cut_number(parts->file, &parts->file_bytes, &first) ? first : last;
+	if (function_name_cut_number(parts->file, &parts->file_bytes, &last))
+		parts->line = function_name_cut_number(parts->file, &parts->file_bytes, &first) ? first : last;
 	return true;
 }
 

@@ -70,7 +70,7 @@ static const char *without_version(const char *text, char *out, size_t size)
 	return out;
 }
 
-static bool read_id(const char *digits, uint64_t *id)
+static bool function_pattern_read_id(const char *digits, uint64_t *id)
 {
 	if (strlen(digits) != PROFILE_FUNCTION_ID_DIGITS ||
 		strspn(digits, "0123456789abcdefABCDEF") != PROFILE_FUNCTION_ID_DIGITS)
@@ -117,7 +117,7 @@ bool profile_pattern_init(struct profile_pattern *pattern, const char *option, c
 		rest = without_version(rest, bare, sizeof(bare));
 	if (pattern->part != PROFILE_PATTERN_ID)
 		return compile(pattern, option, rest, err);
-	return read_id(rest, &pattern->id) ||
+	return function_pattern_read_id(rest, &pattern->id) ||
 	       error_set(err, ERROR_USAGE, "%s '%.200s': an id has 12 hexadecimal digits, as id:0f3a9c21b7de", option,
 		       text);
 }

@@ -24,7 +24,7 @@ static bool span_starts_with(struct span s, const char *prefix)
 	return span_size(s) >= size && memcmp(s.start, prefix, size) == 0;
 }
 
-static const char *find_last(struct span s, char wanted)
+static const char *identity_find_last(struct span s, char wanted)
 {
 	return memrchr(s.start, wanted, span_size(s));
 }
@@ -55,7 +55,7 @@ static bool is_clone_word(const char *start, const char *end)
 static bool trim_clone(struct span *s)
 {
 	const char *end = s->end;
-	const char *dot = find_last(*s, '.');
+	const char *dot = identity_find_last(*s, '.');
 
 	if (!dot || dot == s->start)
 		return false;
@@ -87,7 +87,7 @@ static bool trim_demangled_clone(struct span *s)
 /* Cuts the symbol version: `name@@GLIBC_2.34`, `name@VERS_1`. `name@plt` stays, since the stub is another function. */
 static bool trim_version(struct span *s)
 {
-	const char *at = find_last(*s, '@');
+	const char *at = identity_find_last(*s, '@');
 
 	if (!at || at == s->start || memchr(at, '(', (size_t)(s->end - at)))
 		return false;
@@ -142,9 +142,9 @@ size_t profile_bare_size(const char *name)
 	return span_size(s);
 }
 
-static struct span last_part(struct span path)
+static struct span identity_last_part(struct span path)
 {
-	const char *slash = find_last(path, '/');
+	const char *slash = identity_find_last(path, '/');
 
 	return slash ? (struct span){ slash + 1, path.end } : path;
 }
@@ -162,7 +162,7 @@ static struct span script_part(struct span path)
 		at += sizeof(packages) - 2;
 		package = at + 1;
 	}
-	return package ? (struct span){ package, path.end } : last_part(path);
+	return package ? (struct span){ package, path.end } : identity_last_part(path);
 }
 
 static const char *skip_digits(struct span s, const char *pos)
@@ -295,7 +295,7 @@ static bool is_injected(struct span file)
 
 void profile_module_name(const char *path, struct buffer *out)
 {
-	struct span stem, file = last_part((struct span){ path, path + strlen(path) });
+	struct span stem, file = identity_last_part((struct span){ path, path + strlen(path) });
 	const char *suffix;
 
 	/* "[vdso]", "[kernel.kallsyms]" and "//anon" are names, not paths. */
@@ -322,7 +322,7 @@ static bool is_unnamed(struct span s, const char *module)
 	struct span stem;
 
 	s.end = near ? near : s.end;
-	plus = find_last(s, '+');
+	plus = identity_find_last(s, '+');
 
 	if (!plus || s.end - plus < 4 || memcmp(plus, "+0x", 3) != 0)
 		return false;
@@ -355,14 +355,14 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
 		buffer_append_byte(out, ' ');
 		file = script_part((struct span){ script.file, script.file + script.file_bytes });
 		buffer_append(out, file.start, span_size(file));
-	} else if (span_starts_with(s, "py::") && find_last(s, ':') > s.start + 3) {
-		const char *colon = find_last(s, ':');
+	} else if (span_starts_with(s, "py::") && identity_find_last(s, ':') > s.start + 3) {
+		const char *colon = identity_find_last(s, ':');
 
-		file = last_part((struct span){ colon + 1, s.end });
+		file = identity_last_part((struct span){ colon + 1, s.end });
 		buffer_append(out, s.start, (size_t)(colon + 1 - s.start));
 		buffer_append(out, file.start, span_size(file));
 	} else if (profile_php_name(name, &script) || profile_ruby_name(name, &script)) {
-		file = last_part((struct span){ script.file, script.file + script.file_bytes });
+		file = identity_last_part((struct span){ script.file, script.file + script.file_bytes });
 		buffer_append(out, s.start, (size_t)(script.file - s.start));
 		buffer_append(out, file.start, span_size(file));
 	} else {

@@ -95,7 +95,7 @@ static size_t find_whole(const void *bytes, size_t size)
 	return whole;
 }
 
-static bool begins_with(const void *bytes, size_t size, const char *magic)
+static bool increments_begins_with(const void *bytes, size_t size, const char *magic)
 {
 	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
 }
@@ -107,10 +107,10 @@ bool profile_read_increments(const void *bytes, size_t size, struct profile_reco
 	uint64_t kernel_text = 0;
 	size_t whole;
 
-	if (begins_with(bytes, size, former_magic))
+	if (increments_begins_with(bytes, size, former_magic))
 		return error_set(err, ERROR_UNSUPPORTED,
 			"an older kelvin wrote this unfinished recording; recover it with the kelvin that recorded it");
-	if (!begins_with(bytes, size, PROFILE_INCREMENTS_MAGIC))
+	if (!increments_begins_with(bytes, size, PROFILE_INCREMENTS_MAGIC))
 		return error_set(err, ERROR_FORMAT, "it does not begin as an unfinished recording");
 	whole = find_whole(bytes, size);
 	if (whole > 0 && !pprof_read_growing(bytes, whole, &kernel_text, &read, err))

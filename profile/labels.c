@@ -42,7 +42,7 @@ bool profile_label_check(const char *key, const char *value, struct error *err)
 }
 
 /* The first label whose key does not come before this one in the order of bytes. */
-static size_t find_label(const struct profile *profile, const char *key, bool *found)
+static size_t profile_labels_find_label(const struct profile *profile, const char *key, bool *found)
 {
 	size_t at = 0;
 	int order = -1;
@@ -60,7 +60,7 @@ bool profile_set_label(struct profile *profile, const char *key, const char *val
 {
 	struct profile_label label;
 	bool found;
-	size_t at = find_label(profile, key, &found);
+	size_t at = profile_labels_find_label(profile, key, &found);
 
 	if (!profile_label_check(key, value, err))
 		return false;
@@ -78,7 +78,7 @@ bool profile_set_label(struct profile *profile, const char *key, const char *val
 const char *profile_label(const struct profile *profile, const char *key)
 {
 	bool found;
-	size_t at = find_label(profile, key, &found);
+	size_t at = profile_labels_find_label(profile, key, &found);
 
 	return found ? profile_string(profile, profile->labels[at].value) : NULL;
 }
@@ -86,7 +86,7 @@ const char *profile_label(const struct profile *profile, const char *key)
 void profile_remove_label(struct profile *profile, const char *key)
 {
 	bool found;
-	size_t at = find_label(profile, key, &found);
+	size_t at = profile_labels_find_label(profile, key, &found);
 
 	if (!found)
 		return;

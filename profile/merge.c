@@ -39,7 +39,7 @@ static bool merge_threads(struct profile_copy *copy, uint32_t first_run, uint32_
 	return true;
 }
 
-static int by_number(const void *a, const void *b)
+static int merge_by_number(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
@@ -55,7 +55,7 @@ static bool stacks_became_one(const struct profile_copy *copy, bool *any, struct
 	if (!sorted)
 		return error_set_memory(err);
 	memcpy(sorted, copy->stacks, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), by_number);
+	qsort(sorted, count, sizeof(*sorted), merge_by_number);
 	*any = false;
 	for (size_t i = 1; i < count; i++)
 		*any = *any || sorted[i] == sorted[i - 1];

@@ -30,7 +30,7 @@ static bool metric_samples_are_time(const struct profile *profile)
  * (goroutine, threadcreate, those of pprof.NewProfile()), and simulators (instructions). Contentions and allocations
  * are sampled, whatever the period says. A file that names a kernel event was sampled by it.
  */
-static bool metric_is_exact(const struct profile *profile)
+static bool profile_metric_is_exact(const struct profile *profile)
 {
 	const char *period = profile_string(profile, profile->period_type.type);
 	bool is_sampled = strstr(period, "contentions") || strstr(period, "sample") || strstr(period, "alloc");
@@ -57,11 +57,12 @@ static bool metric_is_in_use(const struct profile *profile, const char *type, co
 		    GLOBS("inuse*", "in-use*", "*live*", "space", "objects", "goroutine", "goroutines", "threadcreate"),
 		    type))
 		return true;
-	return strcmp(unit, "count") == 0 && strcmp(period, type) == 0 && metric_is_exact(profile) &&
+	return strcmp(unit, "count") == 0 && strcmp(period, type) == 0 && profile_metric_is_exact(profile) &&
 	       !metric_is_of_processor(type);
 }
 
-static enum profile_metric_kind kind_of(const struct profile *profile, const char *type, const char *unit)
+static enum profile_metric_kind profile_metric_kind_of(
+	const struct profile *profile, const char *type, const char *unit)
 {
 	if (strcmp(type, "samples") == 0)
 		return metric_samples_are_time(profile) ? PROFILE_METRIC_TIME : PROFILE_METRIC_EVENTS;
@@ -75,7 +76,7 @@ static enum profile_metric_kind kind_of(const struct profile *profile, const cha
 }
 
 /* What sentences call a value type. */
-static const char *metric_words(const char *type, bool is_cpu, bool is_duration)
+static const char *profile_metric_words(const char *type, bool is_cpu, bool is_duration)
 {
 	const char *words = strcmp(type, PROFILE_ELAPSED) == 0 ? "elapsed time" : profile_wait_value_words(type);
 
@@ -91,12 +92,12 @@ struct profile_metric profile_metric(const struct profile *profile, uint32_t val
 	return (struct profile_metric){
 		.type = ids->type,
 		.unit = ids->unit,
-		.words = metric_words(type, is_cpu, is_duration),
-		.kind = kind_of(profile, type, unit),
+		.words = profile_metric_words(type, is_cpu, is_duration),
+		.kind = profile_metric_kind_of(profile, type, unit),
 		.is_cpu_time = is_cpu && is_duration,
 		.is_duration = is_duration,
 		.is_counted = strcmp(unit, "count") == 0,
-		.is_exact = metric_is_exact(profile),
+		.is_exact = profile_metric_is_exact(profile),
 		.counts = profile->counts_of[value_type],
 	};
 }

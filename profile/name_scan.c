@@ -30,7 +30,7 @@ static const char *skip_sign(const char *at)
 	return at;
 }
 
-static const char *skip_word(const char *at)
+static const char *name_scan_skip_word(const char *at)
 {
 	const char *end = at;
 
@@ -50,7 +50,7 @@ static const char *skip_brackets(const char *at)
 		const char *closes = strchr(closing, *at);
 
 		if (name_is_word(*at)) {
-			at = skip_word(at);
+			at = name_scan_skip_word(at);
 			continue;
 		}
 		if (strchr(opening, *at)) {
@@ -79,7 +79,7 @@ const char *name_skip(const char *at)
 		end = skip_brackets(at);
 	if (end || !name_is_word(*at))
 		return end ? end : at + 1;
-	word = skip_word(at);
+	word = name_scan_skip_word(at);
 	/* `decltype (f(1))` is one type. */
 	if (word - at == 8 && memcmp(at, "decltype", 8) == 0)
 		end = word[0] == ' ' && word[1] == '(' ? skip_brackets(word + 1)

@@ -22,7 +22,7 @@ struct search {
 		total; /* [language] that of its functions without names; then of those beside */
 };
 
-static bool search_init(struct search *s, const struct profile *profile, struct error *err)
+static bool nameless_search_init(struct search *s, const struct profile *profile, struct error *err)
 {
 	*s = (struct search){ .profile = profile };
 	s->mappings = calloc(profile->mapping_count + 1, sizeof(uint32_t));
@@ -35,7 +35,7 @@ static bool search_init(struct search *s, const struct profile *profile, struct 
 	       error_set_memory(err);
 }
 
-static void search_deinit(struct search *s)
+static void nameless_search_deinit(struct search *s)
 {
 	free(s->mappings);
 	free(s->functions);
@@ -188,7 +188,7 @@ static uint32_t value_type_of_time(const struct profile *profile)
 	return cpu != PROFILE_NONE ? cpu : profile->default_value_type;
 }
 
-static void add_up(struct search *s)
+static void nameless_add_up(struct search *s)
 {
 	const struct profile *profile = s->profile;
 	uint32_t time_of = value_type_of_time(profile);
@@ -202,7 +202,7 @@ static void add_up(struct search *s)
 	}
 }
 
-static int compare_nameless(const void *left, const void *right)
+static int nameless_compare_nameless(const void *left, const void *right)
 {
 	const struct profile_nameless *a = left, *b = right;
 
@@ -217,7 +217,7 @@ bool profile_find_nameless(const struct profile *profile, struct profile_nameles
 	size_t *count, struct error *err)
 {
 	struct search s;
-	bool ok = search_init(&s, profile, err);
+	bool ok = nameless_search_init(&s, profile, err);
 	size_t used = 0;
 
 	if (ok) {
@@ -226,16 +226,16 @@ bool profile_find_nameless(const struct profile *profile, struct profile_nameles
 	}
 	if (ok) {
 		find_sets_of_processes(&s);
-		add_up(&s);
+		nameless_add_up(&s);
 	}
 	for (int i = PROFILE_LANGUAGE_NATIVE + 1; ok && s.total > 0 && i < 2 * PROFILE_LANGUAGE_COUNT; i++)
 		if (100 * s.time[i] / s.total >= LEAST_PERCENT && used < PROFILE_LANGUAGE_COUNT)
 			found[used++] = (struct profile_nameless){ (enum profile_language)(i % PROFILE_LANGUAGE_COUNT),
 				i >= PROFILE_LANGUAGE_COUNT, 100 * s.time[i] / s.total };
-	search_deinit(&s);
+	nameless_search_deinit(&s);
 	if (!ok)
 		return false;
-	qsort(found, used, sizeof(*found), compare_nameless);
+	qsort(found, used, sizeof(*found), nameless_compare_nameless);
 	*count = used;
 	return true;
 }

@@ -74,7 +74,7 @@ static bool choice_init(struct choice *c, struct error *err)
 	return (c->runs && c->starts && c->samples && c->waited_before && c->waited_after) || error_set_memory(err);
 }
 
-static uint32_t run_of_sample(const struct profile *profile, size_t sample)
+static uint32_t phases_run_of_sample(const struct profile *profile, size_t sample)
 {
 	return profile->threads[profile->samples[sample].thread].run;
 }
@@ -88,7 +88,7 @@ static int64_t *run_lengths(const struct profile *profile)
 		lengths[i] = profile->runs[i].duration_ns > 0 ? profile->runs[i].duration_ns : 0;
 	for (size_t i = 0; lengths && i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
-		int64_t *length = &lengths[run_of_sample(profile, event->sample)];
+		int64_t *length = &lengths[phases_run_of_sample(profile, event->sample)];
 
 		if (event->time_ns >= *length)
 			*length = saturating_add(event->time_ns, 1);
@@ -143,7 +143,7 @@ static bool choose_stacks(struct choice *c, struct error *err)
 	if (!stacks || !locations)
 		return error_set_memory(err);
 	for (size_t i = 0; i < from->sample_count; i++)
-		stacks[from->samples[i].stack] |= c->factors[run_of_sample(from, i)] > 0;
+		stacks[from->samples[i].stack] |= c->factors[phases_run_of_sample(from, i)] > 0;
 	for (size_t i = 0; i < from->release_count; i++)
 		stacks[from->releases[i].releaser] |= stacks[from->releases[i].stack];
 	for (size_t i = from->stack_count; i-- > 1;) {
@@ -163,7 +163,7 @@ static int64_t choice_scaled(int64_t value, double factor)
 }
 
 /* Whether a value type says how many samples another one is made of, or was taken. */
-static bool is_count(const struct profile *profile, uint32_t value_type)
+static bool phases_is_count(const struct profile *profile, uint32_t value_type)
 {
 	bool counts = value_type == 0;
 
@@ -177,7 +177,7 @@ static bool choose_sample(struct choice *c, size_t sample, const bool *counts, s
 	const struct profile *from = c->from;
 	struct profile *into = c->copy.into;
 	const struct profile_sample *chosen = &from->samples[sample];
-	uint32_t run = run_of_sample(from, sample), thread, *id = &c->samples[sample];
+	uint32_t run = phases_run_of_sample(from, sample), thread, *id = &c->samples[sample];
 	size_t width = from->value_type_count;
 	const int64_t *values = &from->values[sample * width];
 
@@ -200,16 +200,16 @@ static double waited(const struct profile *profile, const struct profile_wait_va
 	       (types->idle == PROFILE_NONE ? 0 : (double)values[types->idle]);
 }
 
-static bool choose_samples(struct choice *c, struct error *err)
+static bool phases_choose_samples(struct choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
 	const struct profile_wait_values types = profile_wait_values(from);
 	bool counts[PROFILE_MAX_VALUE_TYPES];
 
 	for (uint32_t v = 0; v < from->value_type_count; v++)
-		counts[v] = is_count(from, v);
+		counts[v] = phases_is_count(from, v);
 	for (size_t i = 0; i < from->sample_count; i++) {
-		double factor = c->factors[run_of_sample(from, i)], wait = waited(from, &types, i);
+		double factor = c->factors[phases_run_of_sample(from, i)], wait = waited(from, &types, i);
 
 		c->samples[i] = PROFILE_NONE;
 		c->waited_before[from->samples[i].stack] += wait;
@@ -229,7 +229,7 @@ static bool choose_events(struct choice *c, struct error *err)
 	into->has_timeline = from->has_timeline;
 	for (size_t i = 0; from->has_timeline && i < from->event_count; i++) {
 		const struct profile_event *event = &from->events[i];
-		uint32_t run = run_of_sample(from, event->sample);
+		uint32_t run = phases_run_of_sample(from, event->sample);
 		int64_t weight = i < from->weighted_count ? from->event_weights[i] : 0;
 
 		if (c->samples[event->sample] == PROFILE_NONE)
@@ -278,8 +278,9 @@ bool profile_choose_phases(
 	if (!choice_init(&c, err) || !profile_create(&made, err) || !profile_copy_init(&c.copy, made, profile, err))
 		return false;
 	profile_copy_circumstances(&c.copy);
-	if (!choose_runs(&c, err) || !choose_stacks(&c, err) || !choose_samples(&c, err) || !choose_events(&c, err) ||
-		!choose_releases(&c, err) || !profile_finish(made, err) || !profile_validate(made, err))
+	if (!choose_runs(&c, err) || !choose_stacks(&c, err) || !phases_choose_samples(&c, err) ||
+		!choose_events(&c, err) || !choose_releases(&c, err) || !profile_finish(made, err) ||
+		!profile_validate(made, err))
 		return false;
 	*chosen = TAKE(made);
 	return true;

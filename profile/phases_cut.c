@@ -134,7 +134,7 @@ static bool has_root(const struct cutter *c, uint32_t stack)
 }
 
 /* Marks the stacks that samples and releases will have, with those that they grow from. */
-static void mark_stacks(struct cutter *c)
+static void phases_cut_mark_stacks(struct cutter *c)
 {
 	const struct profile *from = c->from;
 
@@ -218,7 +218,7 @@ static bool cut_stacks(struct cutter *c, struct error *err)
 {
 	if (c->cut->root && !find_roots(c, err))
 		return false;
-	mark_stacks(c);
+	phases_cut_mark_stacks(c);
 	return copy_needed_stacks(c, err) && root_stacks(c, err);
 }
 
@@ -253,7 +253,7 @@ static bool cut_runs(struct cutter *c, struct error *err)
 	return true;
 }
 
-static bool find_thread(struct cutter *c, uint32_t thread, uint32_t run, uint32_t *made, struct error *err)
+static bool phases_cut_find_thread(struct cutter *c, uint32_t thread, uint32_t run, uint32_t *made, struct error *err)
 {
 	if (c->thread_runs[thread] != run) {
 		if (!profile_copy_thread(&c->copy, thread, run, &c->threads[thread], err))
@@ -291,7 +291,7 @@ static bool cut_event(struct cutter *c, size_t event, struct error *err)
 	uint32_t run = c->runs[event], thread;
 
 	share_values(c, event, values);
-	return find_thread(c, sample->thread, run, &thread, err) &&
+	return phases_cut_find_thread(c, sample->thread, run, &thread, err) &&
 	       profile_add_sample(c->copy.into, stack_in(c, sample->stack, run), thread, values,
 		       from->events[event].time_ns - c->starts[run], err) &&
 	       (weight == 0 || profile_weigh_event(c->copy.into, weight, err));
@@ -305,7 +305,7 @@ static bool keep_sample(struct cutter *c, size_t sample, struct error *err)
 	size_t width = from->value_type_count;
 	uint32_t thread, id;
 
-	if (!find_thread(c, from->samples[sample].thread, 0, &thread, err) ||
+	if (!phases_cut_find_thread(c, from->samples[sample].thread, 0, &thread, err) ||
 		!profile_find_sample(into, stack_in(c, from->samples[sample].stack, 0), thread, &id, err))
 		return false;
 	for (size_t v = 0; v < width; v++)

@@ -6,7 +6,7 @@
 
 /* ---- Reading ---- */
 
-static bool read_code(struct pprof_reader *r, struct error *err)
+static bool pprof_code_read_code(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns;
 	uint64_t position = protobuf_varint(&columns[PPROF_COLUMN(code_mapping)]),
@@ -42,7 +42,7 @@ bool pprof_read_code(struct pprof_reader *r, struct error *err)
 	if (!pprof_columns_agree(r, PPROF_COLUMN(code_mapping), PPROF_COLUMN(code_size), "code", err))
 		return false;
 	while (mappings->pos < mappings->end)
-		if (!read_code(r, err))
+		if (!pprof_code_read_code(r, err))
 			return false;
 	return byte_reader_left(&columns[PPROF_COLUMN(code_bytes)]) == 0 ||
 	       error_set(err, ERROR_FORMAT, "there are bytes of code that is not there");

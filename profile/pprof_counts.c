@@ -9,12 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char *type_of(const struct pprof_reader *r, uint32_t value)
+static const char *pprof_counts_type_of(const struct pprof_reader *r, uint32_t value)
 {
 	return profile_string(r->profile, r->profile->value_types[r->types[value]].type);
 }
 
-static const char *unit_of(const struct pprof_reader *r, uint32_t value)
+static const char *pprof_counts_unit_of(const struct pprof_reader *r, uint32_t value)
 {
 	return profile_string(r->profile, r->profile->value_types[r->types[value]].unit);
 }
@@ -44,7 +44,7 @@ static bool same_family(const char *a, const char *b)
  * `samples` of Go, pprof-rs and Kelvin, `sample` of Node, `cpu-samples` of Java, `cycles_sample` of perf_to_profile; of
  * async-profiler `cpu` and `wall`, which is counted by samples alone.
  */
-static bool is_count(const char *type, const char *unit)
+static bool pprof_counts_is_count(const char *type, const char *unit)
 {
 	return strcmp(unit, "count") == 0 && glob_matches_any(GLOBS("*sample", "*samples", "cpu", "wall"), type);
 }
@@ -75,7 +75,7 @@ uint32_t pprof_find_count(const struct pprof_reader *r, const Pprof__ValueType *
 		const char *type = pprof_text_of(r, types[i].type);
 		bool timed, alone;
 
-		if (!is_count(type, pprof_text_of(r, types[i].unit)))
+		if (!pprof_counts_is_count(type, pprof_text_of(r, types[i].unit)))
 			continue;
 		examine_family(r, types, i, &timed, &alone);
 		if (family_size(type) == 0 || alone) {
@@ -107,7 +107,7 @@ static void find_counts_of(struct pprof_reader *r)
 			const char *other = profile_string(profile, profile->value_types[k].type);
 
 			if (same_family(type, other) &&
-				is_count(other, profile_string(profile, profile->value_types[k].unit)))
+				pprof_counts_is_count(other, profile_string(profile, profile->value_types[k].unit)))
 				profile->counts_of[i] = k;
 		}
 	}
@@ -123,7 +123,7 @@ static bool add_heap(struct pprof_reader *r, uint32_t objects, uint32_t space, s
 {
 	struct profile *profile = r->profile;
 	struct pprof_heap *heap = &r->heaps[r->heap_count];
-	const char *type = type_of(r, space);
+	const char *type = pprof_counts_type_of(r, space);
 	char name[64];
 	int size;
 
@@ -142,15 +142,16 @@ static bool add_heap(struct pprof_reader *r, uint32_t objects, uint32_t space, s
 	return true;
 }
 
-static bool find_heaps(struct pprof_reader *r, struct error *err)
+static bool pprof_counts_find_heaps(struct pprof_reader *r, struct error *err)
 {
 	for (uint32_t space = 0; space < r->type_count; space++) {
 		uint32_t objects = PROFILE_NONE;
 
-		if (strcmp(unit_of(r, space), "bytes") != 0)
+		if (strcmp(pprof_counts_unit_of(r, space), "bytes") != 0)
 			continue;
 		for (uint32_t i = 0; i < r->type_count; i++)
-			if (strcmp(unit_of(r, i), "count") == 0 && same_family(type_of(r, i), type_of(r, space)))
+			if (strcmp(pprof_counts_unit_of(r, i), "count") == 0 &&
+				same_family(pprof_counts_type_of(r, i), pprof_counts_type_of(r, space)))
 				objects = i;
 		if (objects != PROFILE_NONE && !add_heap(r, objects, space, err))
 			return false;
@@ -182,7 +183,7 @@ static int64_t sampled_objects(int64_t objects, int64_t space, int64_t period)
 static uint32_t find_contentions(const struct pprof_reader *r)
 {
 	for (uint32_t i = 0; i < r->type_count; i++)
-		if (strcmp(type_of(r, i), "contentions") == 0)
+		if (strcmp(pprof_counts_type_of(r, i), "contentions") == 0)
 			return i;
 	return PROFILE_NONE;
 }
@@ -194,7 +195,7 @@ static uint32_t find_contentions(const struct pprof_reader *r)
 static bool period_counts(const struct pprof_reader *r)
 {
 	static const int64_t least_period_ns = 10000;
-	const char *unit = r->period_value == PROFILE_NONE ? "" : unit_of(r, r->period_value);
+	const char *unit = r->period_value == PROFILE_NONE ? "" : pprof_counts_unit_of(r, r->period_value);
 
 	if (r->period_value == PROFILE_NONE || strcmp(unit, "bytes") == 0)
 		return false;
@@ -209,7 +210,7 @@ bool pprof_plan_counts(struct pprof_reader *r, struct error *err)
 	find_counts_of(r);
 	if (r->has_count)
 		return true;
-	if (profile->period > 0 && strcmp(period_unit, "bytes") == 0 && !find_heaps(r, err))
+	if (profile->period > 0 && strcmp(period_unit, "bytes") == 0 && !pprof_counts_find_heaps(r, err))
 		return false;
 	r->contentions = find_contentions(r);
 	r->has_period = period_counts(r);

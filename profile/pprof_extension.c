@@ -35,7 +35,7 @@ static bool is_column(const ProtobufCFieldDescriptor *field)
 
 /* Appends a further piece to a column. A column of one piece is borrowed; from the second piece on it is a copy. */
 COMMON_MUST_CHECK
-static bool add_piece(struct pprof_extension *extension, const ProtobufCFieldDescriptor *field,
+static bool pprof_extension_add_piece(struct pprof_extension *extension, const ProtobufCFieldDescriptor *field,
 	const struct byte_reader *piece, struct error *err)
 {
 	struct byte_reader *column = &extension->columns[field->offset / sizeof(size_t)];
@@ -63,7 +63,7 @@ bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader m
 		const ProtobufCFieldDescriptor *described = pprof_describe(&pprof__extension__descriptor, field.id);
 
 		pprof_set_member(&extension->numbers.base, &field);
-		if (described && field.has_bytes && !add_piece(extension, described, &field.bytes, err))
+		if (described && field.has_bytes && !pprof_extension_add_piece(extension, described, &field.bytes, err))
 			return false;
 	}
 	if (!byte_reader_ok(&message))
@@ -308,7 +308,7 @@ static bool read_event_weights(struct pprof_reader *r, struct error *err)
 	       error_set(err, ERROR_FORMAT, "there are weights of events that are not there");
 }
 
-static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
+static bool pprof_extension_read_events(struct pprof_reader *r, size_t count, struct error *err)
 {
 	CLEANUP(cleanup_free) uint32_t *counts = calloc(r->profile->sample_count + 1, sizeof(*counts));
 	struct byte_reader *columns = r->extension.columns, *lengths = &columns[PPROF_COLUMN(run_events)];
@@ -370,7 +370,7 @@ bool pprof_read_timeline(struct pprof_reader *r, struct error *err)
 	if (protobuf_count_varints(&r->extension.columns[PPROF_COLUMN(event_time_delta)]) != count ||
 		count > UINT32_MAX || r->profile->sample_count != r->sections[PPROF_TABLE(sample)].count)
 		return error_set(err, ERROR_FORMAT, "the timeline's columns do not agree");
-	return read_sums(r, err) && read_events(r, count, err);
+	return read_sums(r, err) && pprof_extension_read_events(r, count, err);
 }
 
 /* ---- Quality and facts ---- */

@@ -31,7 +31,7 @@ uint32_t pprof_number_of(const ProtobufCMessageDescriptor *message, size_t membe
 	return field->id;
 }
 
-static void set_number(void *at, ProtobufCType type, uint64_t number)
+static void pprof_message_set_number(void *at, ProtobufCType type, uint64_t number)
 {
 	if (type == PROTOBUF_C_TYPE_UINT64 || type == PROTOBUF_C_TYPE_INT64 || type == PROTOBUF_C_TYPE_FIXED64 ||
 		type == PROTOBUF_C_TYPE_DOUBLE)
@@ -51,7 +51,7 @@ void pprof_set_member(ProtobufCMessage *message, const struct protobuf_field *fi
 	const ProtobufCFieldDescriptor *member = pprof_describe(message->descriptor, field->id);
 
 	if (member && member->label != PROTOBUF_C_LABEL_REPEATED) {
-		set_number((char *)message + member->offset, member->type, field->number);
+		pprof_message_set_number((char *)message + member->offset, member->type, field->number);
 	} else if (member) {
 		size_t *count = (void *)((char *)message + member->quantifier_offset);
 

@@ -5,24 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_key(const struct profile *profile, const char *key, uint32_t *id, struct error *err)
+static bool pprof_read_add_key(const struct profile *profile, const char *key, uint32_t *id, struct error *err)
 {
 	return string_table_add(profile->strings, key, strlen(key), id, err);
 }
 
 bool pprof_label_keys_init(const struct profile *profile, struct pprof_label_keys *keys, struct error *err)
 {
-	if (!add_key(profile, "comm", &keys->comm, err) || !add_key(profile, "thread_comm", &keys->thread_comm, err) ||
-		!add_key(profile, "pid", &keys->pid, err) || !add_key(profile, "tid", &keys->tid, err))
+	if (!pprof_read_add_key(profile, "comm", &keys->comm, err) ||
+		!pprof_read_add_key(profile, "thread_comm", &keys->thread_comm, err) ||
+		!pprof_read_add_key(profile, "pid", &keys->pid, err) ||
+		!pprof_read_add_key(profile, "tid", &keys->tid, err))
 		return false;
-	if (profile_has_phases(profile) && !add_key(profile, "benchmark", &keys->benchmark, err))
+	if (profile_has_phases(profile) && !pprof_read_add_key(profile, "benchmark", &keys->benchmark, err))
 		return false;
 	if (!profile_has_waits(profile))
 		return true;
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
-		if (!add_key(profile, profile_wait_info((enum profile_wait_class)i)->name, &keys->classes[i], err))
+		if (!pprof_read_add_key(
+			    profile, profile_wait_info((enum profile_wait_class)i)->name, &keys->classes[i], err))
 			return false;
-	return add_key(profile, "wait", &keys->wait, err);
+	return pprof_read_add_key(profile, "wait", &keys->wait, err);
 }
 
 static void count_entry(struct pprof_section *section, size_t start, size_t end)
@@ -107,7 +110,7 @@ static void reader_deinit(struct pprof_reader *r)
 	free(r->path);
 }
 
-static bool read_bytes(
+static bool pprof_read_bytes(
 	struct pprof_reader *r, const void *bytes, size_t size, struct profile **profile, struct error *err)
 {
 	bool ok;
@@ -129,7 +132,7 @@ bool profile_read_pprof(const void *bytes, size_t size, size_t most_stacks, stru
 {
 	struct pprof_reader r = { .max_stacks = most_stacks };
 
-	return read_bytes(&r, bytes, size, profile, err);
+	return pprof_read_bytes(&r, bytes, size, profile, err);
 }
 
 bool pprof_read_growing(
@@ -137,7 +140,7 @@ bool pprof_read_growing(
 {
 	struct pprof_reader r = { .is_growing = true, .max_stacks = ARRAY_MAX_IDS };
 
-	if (!read_bytes(&r, bytes, size, profile, err))
+	if (!pprof_read_bytes(&r, bytes, size, profile, err))
 		return false;
 	*kernel_text = r.extension.numbers.kernel_text;
 	return true;

@@ -26,7 +26,7 @@ static bool read_work(struct pprof_reader *r, struct error *err)
 	return pprof_string_id(r, in.event, &requests->event, "what counted requests", err);
 }
 
-static bool read_exchanges(struct pprof_reader *r, uint32_t *id, struct error *err)
+static bool pprof_requests_read_exchanges(struct pprof_reader *r, uint32_t *id, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns;
 	uint64_t run = protobuf_varint(&columns[PPROF_COLUMN(exchanges_run)]),
@@ -106,7 +106,7 @@ bool pprof_read_requests(struct pprof_reader *r, struct error *err)
 		!read_work(r, err))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (!read_exchanges(r, &ids[i], err))
+		if (!pprof_requests_read_exchanges(r, &ids[i], err))
 			return false;
 	return read_exchange_readings(r, ids, count, err) && read_latencies(r, ids, count, err) &&
 	       profile_sort_requests(r->profile, err);

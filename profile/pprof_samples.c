@@ -86,7 +86,7 @@ struct sample {
 	struct own_labels own;
 };
 
-static bool append_location(struct pprof_reader *r, struct sample *sample, uint64_t id, struct error *err)
+static bool pprof_samples_append_location(struct pprof_reader *r, struct sample *sample, uint64_t id, struct error *err)
 {
 	uint32_t position = id_table_get(&r->location_ids, id);
 
@@ -107,7 +107,7 @@ static bool append_packed(struct pprof_reader *r, struct sample *sample, struct 
 
 		if (packed.failed)
 			return error_set(err, ERROR_FORMAT, "sample %zu is malformed", sample->position);
-		if (!append_location(r, sample, id, err))
+		if (!pprof_samples_append_location(r, sample, id, err))
 			return false;
 	}
 	return true;
@@ -148,7 +148,7 @@ static bool comes_after(const struct pprof_reader *r, const struct sample *sampl
  * Finds or adds the sample's stack. The frames shared with the sample before are known already; in our own files these
  * are most.
  */
-static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *stack, struct error *err)
+static bool pprof_samples_read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *stack, struct error *err)
 {
 	struct byte_reader fresh = sample->locations, left = r->before;
 	size_t size = protobuf_shared_tail(&sample->locations, &r->before), shared;
@@ -185,7 +185,7 @@ static bool take_locations(struct pprof_reader *r, struct byte_reader *message, 
 		return false;
 	sample->locations = byte_reader_over(NULL, 0);
 	while (protobuf_next_number(message, field, &id))
-		if (!append_location(r, sample, id, err))
+		if (!pprof_samples_append_location(r, sample, id, err))
 			return false;
 	return true;
 }
@@ -196,7 +196,7 @@ static bool stack_of_sample(struct pprof_reader *r, struct sample *sample, uint3
 	uint64_t number;
 
 	if (!r->has_stack_column)
-		return read_stack(r, sample, stack, err);
+		return pprof_samples_read_stack(r, sample, stack, err);
 	r->in_order = false;
 	number = pprof_column_next(&r->extension, PPROF_COLUMN(sample_stack), UINT64_MAX);
 	if (number >= r->stack_count)
@@ -208,7 +208,7 @@ static bool stack_of_sample(struct pprof_reader *r, struct sample *sample, uint3
 
 /* ---- Samples ---- */
 
-static void take_values(struct byte_reader *message, struct protobuf_field *field, struct sample *sample)
+static void pprof_samples_take_values(struct byte_reader *message, struct protobuf_field *field, struct sample *sample)
 {
 	uint64_t value;
 
@@ -237,7 +237,7 @@ static bool take_fields(struct pprof_reader *r, struct byte_reader message, stru
 		if (member == offsetof(Pprof__Sample, location_id) && !take_locations(r, &message, &field, sample, err))
 			return false;
 		if (member == offsetof(Pprof__Sample, value))
-			take_values(&message, &field, sample);
+			pprof_samples_take_values(&message, &field, sample);
 		if (member == offsetof(Pprof__Sample, label) && field.has_bytes && !r->has_thread_column &&
 			!read_label(r, field.bytes, &sample->thread, &sample->own, err))
 			return false;
@@ -268,8 +268,8 @@ static bool order_values(const struct pprof_reader *r, struct sample *sample, in
 }
 
 /* Adds the sample. Samples of one stack are in order of their threads. */
-static bool add_sample(struct pprof_reader *r, const struct sample *sample, uint32_t stack, uint32_t thread,
-	const int64_t *values, struct error *err)
+static bool pprof_samples_add_sample(struct pprof_reader *r, const struct sample *sample, uint32_t stack,
+	uint32_t thread, const int64_t *values, struct error *err)
 {
 	r->in_order = r->in_order && (sample->depth > 0 || thread > r->thread_before);
 	r->thread_before = thread;
@@ -277,7 +277,8 @@ static bool add_sample(struct pprof_reader *r, const struct sample *sample, uint
 			   : profile_add_sample(r->profile, stack, thread, values, -1, err);
 }
 
-static bool read_sample(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
+static bool pprof_samples_read_sample(
+	struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
 {
 	struct sample sample;
 	int64_t values[PROFILE_MAX_VALUE_TYPES];
@@ -293,7 +294,7 @@ static bool read_sample(struct pprof_reader *r, struct byte_reader message, size
 						 &sample.thread.labels, err)) &&
 	       stack_of_sample(r, &sample, &stack, err) &&
 	       thread_of_sample(r, position, &sample.thread, &thread, err) &&
-	       add_sample(r, &sample, stack, thread, values, err);
+	       pprof_samples_add_sample(r, &sample, stack, thread, values, err);
 }
 
 /*
@@ -317,7 +318,7 @@ bool pprof_read_samples(struct pprof_reader *r, struct error *err)
 	if (!profile_reserve_samples(r->profile, count < likely ? count : likely, err))
 		return false;
 	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
-		if (!read_sample(r, message, i, err))
+		if (!pprof_samples_read_sample(r, message, i, err))
 			return false;
 	return true;
 }

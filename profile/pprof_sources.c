@@ -12,7 +12,7 @@ enum { HAS_MD5 = 1, IS_MD5_OF_BUILD = 2, IS_EMBEDDED = 4, IS_MIXED = 8, PROOF_SH
 
 /* ---- Reading ---- */
 
-static bool read_file(struct pprof_reader *r, struct error *err)
+static bool pprof_sources_read_file(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns, *md5 = &columns[PPROF_COLUMN(source_md5)];
 	int64_t path = (int64_t)protobuf_varint(&columns[PPROF_COLUMN(source_path)]);
@@ -40,7 +40,7 @@ static bool read_file(struct pprof_reader *r, struct error *err)
 	return id == count || error_set(err, ERROR_FORMAT, "source file %zu has the path of another one", count);
 }
 
-static bool read_text(struct pprof_reader *r, struct error *err)
+static bool pprof_sources_read_text(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns;
 	uint64_t file = protobuf_varint(&columns[PPROF_COLUMN(source_text_file)]),
@@ -68,10 +68,10 @@ bool pprof_read_sources(struct pprof_reader *r, struct error *err)
 		!pprof_columns_agree(r, PPROF_COLUMN(source_text_file), PPROF_COLUMN(source_text), "source texts", err))
 		return false;
 	while (paths->pos < paths->end)
-		if (!read_file(r, err))
+		if (!pprof_sources_read_file(r, err))
 			return false;
 	while (texts->pos < texts->end)
-		if (!read_text(r, err))
+		if (!pprof_sources_read_text(r, err))
 			return false;
 	return byte_reader_left(&columns[PPROF_COLUMN(source_md5)]) == 0 ||
 	       error_set(err, ERROR_FORMAT, "there are MD5s of source files that are not there");

@@ -27,7 +27,7 @@ static enum profile_mapping_kind tables_kind_of(struct pprof_reader *r, const ch
 }
 
 /* Each mapping stands once in Kelvin's own files: an equal one is of another file (profile_add_other_mapping()). */
-static bool add_mapping(
+static bool pprof_tables_add_mapping(
 	struct pprof_reader *r, const struct profile_mapping *mapping, bool is_own, uint32_t *id, struct error *err)
 {
 	size_t known = r->profile->mapping_count;
@@ -52,7 +52,7 @@ static bool read_mapping(struct pprof_reader *r, struct byte_reader message, siz
 	mapping.file_offset = in.file_offset;
 	mapping.kind = tables_kind_of(r, profile_string(r->profile, mapping.path));
 	mapping.deleted = pprof_column_next(&r->extension, PPROF_COLUMN(mapping_deleted), 0) != 0;
-	return add_mapping(r, &mapping, is_own, &r->mappings[position], err);
+	return pprof_tables_add_mapping(r, &mapping, is_own, &r->mappings[position], err);
 }
 
 static bool read_mappings(struct pprof_reader *r, struct error *err)
@@ -94,7 +94,7 @@ static void take_columns(struct pprof_reader *r, struct pprof_function *function
  * Lists the functions as the file has them. They are added later, since their module is that of the location that uses
  * them.
  */
-static bool list_functions(struct pprof_reader *r, struct error *err)
+static bool pprof_tables_list_functions(struct pprof_reader *r, struct error *err)
 {
 	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(function));
 	struct byte_reader message;
@@ -264,6 +264,6 @@ static bool note_tables(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_tables(struct pprof_reader *r, struct error *err)
 {
-	return pprof_read_value_types(r, err) && read_mappings(r, err) && list_functions(r, err) &&
+	return pprof_read_value_types(r, err) && read_mappings(r, err) && pprof_tables_list_functions(r, err) &&
 	       read_locations(r, err) && pprof_line_files_end(r, err) && note_tables(r, err);
 }

@@ -49,7 +49,8 @@ static enum pprof_label label_of_key(const char *key)
 }
 
 /* Bytes of value 0, which would end a name, become spaces. */
-static bool add_string(const struct pprof_reader *r, const struct byte_reader *string, uint32_t *id, struct error *err)
+static bool pprof_values_add_string(
+	const struct pprof_reader *r, const struct byte_reader *string, uint32_t *id, struct error *err)
 {
 	CLEANUP(cleanup_free) char *copy = NULL;
 	size_t size = byte_reader_left(string);
@@ -65,7 +66,7 @@ static bool add_string(const struct pprof_reader *r, const struct byte_reader *s
 	return string_table_add(r->profile->strings, copy, size, id, err);
 }
 
-static bool read_strings(struct pprof_reader *r, struct error *err)
+static bool pprof_values_read_strings(struct pprof_reader *r, struct error *err)
 {
 	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(string_table));
 	struct byte_reader string;
@@ -80,7 +81,7 @@ static bool read_strings(struct pprof_reader *r, struct error *err)
 
 		if (r->string_count == 0 && byte_reader_left(&string) > 0)
 			break;
-		if (!add_string(r, &string, id, err))
+		if (!pprof_values_add_string(r, &string, id, err))
 			return false;
 		r->labels[r->string_count++] = label_of_key(profile_string(r->profile, *id));
 	}
@@ -103,7 +104,7 @@ static Pprof__ValueType read_value_type(struct byte_reader message)
 	return type;
 }
 
-static bool list_value_types(struct pprof_reader *r, Pprof__ValueType *types, struct error *err)
+static bool pprof_values_list_value_types(struct pprof_reader *r, Pprof__ValueType *types, struct error *err)
 {
 	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(sample_type));
 	struct byte_reader message;
@@ -137,7 +138,7 @@ static void find_period_value(struct pprof_reader *r, const Pprof__ValueType *ty
 			r->period_value = i;
 }
 
-static bool add_value_types(struct pprof_reader *r, const Pprof__ValueType *types, struct error *err)
+static bool pprof_values_add_value_types(struct pprof_reader *r, const Pprof__ValueType *types, struct error *err)
 {
 	uint32_t count = pprof_find_count(r, types, &r->counts_all);
 
@@ -180,7 +181,8 @@ bool pprof_read_value_types(struct pprof_reader *r, struct error *err)
 {
 	Pprof__ValueType types[PROFILE_MAX_VALUE_TYPES], period = read_value_type(r->period_type);
 
-	if (!read_strings(r, err) || !list_value_types(r, types, err) || !add_value_types(r, types, err))
+	if (!pprof_values_read_strings(r, err) || !pprof_values_list_value_types(r, types, err) ||
+		!pprof_values_add_value_types(r, types, err))
 		return false;
 	find_period_value(r, types);
 	return read_period(r, period, err) && pprof_plan_counts(r, err);

@@ -90,7 +90,7 @@ static uint32_t position_of_stack(const struct pprof_writer *w, uint32_t stack)
 	return w->stack_positions && stack ? w->stack_positions[stack] : stack;
 }
 
-static void write_locks(struct pprof_writer *w)
+static void pprof_waits_write_locks(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
@@ -105,7 +105,7 @@ void pprof_write_waits(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
-	write_locks(w);
+	pprof_waits_write_locks(w);
 	if (profile->release_count > w->from->releases && !w->recording)
 		write_release_stacks(w);
 	for (size_t i = w->from->releases; w->ok && i < profile->release_count; i++) {

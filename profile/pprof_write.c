@@ -70,7 +70,7 @@ static void order_mappings(struct pprof_writer *w)
 		w->mapping_positions[w->mapping_order[i]] = i;
 }
 
-static void write_mappings(struct pprof_writer *w)
+static void pprof_write_mappings(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
@@ -97,7 +97,7 @@ static void write_mappings(struct pprof_writer *w)
 	}
 }
 
-static void write_functions(struct pprof_writer *w)
+static void pprof_write_functions(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
@@ -119,7 +119,7 @@ static void write_functions(struct pprof_writer *w)
 }
 
 /* Writes the lines of the locations that are new. */
-static Pprof__Line **write_lines(struct pprof_writer *w)
+static Pprof__Line **pprof_write_lines(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 	size_t from = w->from->lines, count = profile->line_count - from;
@@ -140,11 +140,11 @@ static uint64_t id_of_mapping(const struct pprof_writer *w, uint32_t mapping)
 	return (uint64_t)(w->mapping_positions ? w->mapping_positions[mapping] : mapping) + 1;
 }
 
-static void write_locations(struct pprof_writer *w)
+static void pprof_write_locations(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 	size_t from = w->from->locations, count = profile->location_count - from;
-	Pprof__Line **lines = write_lines(w);
+	Pprof__Line **lines = pprof_write_lines(w);
 
 	w->message.n_location = count;
 	w->message.location = (Pprof__Location **)pprof_take_messages(w, count, sizeof(Pprof__Location));
@@ -327,7 +327,7 @@ static void order_samples(struct pprof_writer *w)
 }
 
 /* The labels of the sample's thread, and one more where it waits: what for. */
-static void write_labels(struct pprof_writer *w, uint32_t id, Pprof__Sample *out)
+static void pprof_write_labels(struct pprof_writer *w, uint32_t id, Pprof__Sample *out)
 {
 	const struct profile_sample *sample = &w->profile->samples[id];
 	const struct pprof_labels *of_thread = &w->thread_labels[sample->thread];
@@ -356,7 +356,7 @@ static void write_sample(struct pprof_writer *w, uint32_t id, Pprof__Sample *out
 	/* In an increment, columns alone hold the thread and the stack. */
 	if (w->recording)
 		return;
-	write_labels(w, id, out);
+	pprof_write_labels(w, id, out);
 	out->n_location_id = stack_depth(profile, stack);
 	out->location_id = pprof_take(w, out->n_location_id, sizeof(uint64_t));
 	for (size_t k = 0; w->ok && stack; stack = profile->stacks[stack].parent)
@@ -418,9 +418,9 @@ static void write_tables(struct pprof_writer *w, const struct pprof_label_keys *
 	write_comments(w);
 	write_strings(w);
 	write_value_types(w);
-	write_mappings(w);
-	write_functions(w);
-	write_locations(w);
+	pprof_write_mappings(w);
+	pprof_write_functions(w);
+	pprof_write_locations(w);
 	prepare_samples(w, keys);
 	pprof_write_extension(w);
 	write_times(w);

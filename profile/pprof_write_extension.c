@@ -35,7 +35,7 @@ static void write_function_columns(struct pprof_writer *w)
 	}
 }
 
-static void write_runs(struct pprof_writer *w, Pprof__Extension *out)
+static void pprof_write_extension_write_runs(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
 
@@ -197,7 +197,7 @@ static void write_quality(struct pprof_writer *w, Pprof__Extension *out)
 	out->quality->frames = quality->frames;
 }
 
-static void write_facts(struct pprof_writer *w)
+static void pprof_write_extension_write_facts(struct pprof_writer *w)
 {
 	size_t count;
 	const struct profile_fact *facts = profile_facts(&count);
@@ -213,7 +213,7 @@ static void write_facts(struct pprof_writer *w)
 	}
 }
 
-static void write_labels(struct pprof_writer *w)
+static void pprof_write_extension_write_labels(struct pprof_writer *w)
 {
 	for (size_t i = 0; i < w->profile->label_count; i++) {
 		pprof_append(w, PPROF_COLUMN(labels), w->profile->labels[i].key);
@@ -269,15 +269,15 @@ void pprof_write_extension(struct pprof_writer *w)
 	write_counts_of(w);
 	write_mapping_columns(w);
 	write_function_columns(w);
-	write_runs(w, out);
+	pprof_write_extension_write_runs(w, out);
 	write_threads(w, out);
 	write_stacks(w);
 	write_timeline(w, out);
 	write_event_weights(w);
 	write_sums(w);
 	write_quality(w, out);
-	write_facts(w);
-	write_labels(w);
+	pprof_write_extension_write_facts(w);
+	pprof_write_extension_write_labels(w);
 	write_verification(w, out);
 	pprof_write_waits(w);
 	pprof_write_requests(w, out);

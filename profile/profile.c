@@ -307,7 +307,7 @@ bool profile_add_function(
 /* ---- Locations ---- */
 
 /* A new location without lines. */
-static bool append_location(struct profile *profile, uint32_t mapping, uint64_t address, struct error *err)
+static bool profile_append_location(struct profile *profile, uint32_t mapping, uint64_t address, struct error *err)
 {
 	if (!ARRAY_RESERVE(&profile->locations, &profile->index->location_capacity, profile->location_count + 1,
 		    ARRAY_MAX_IDS, err))
@@ -327,7 +327,7 @@ static bool same_lines(const struct profile *profile, uint32_t location, uint32_
 }
 
 /* The location without an address that has these frames, or HASH_MAP_NONE; `key` is the one that it has in the map. */
-static uint32_t find_frames(const struct profile *profile, uint32_t mapping, const struct profile_line *lines,
+static uint32_t profile_find_frames(const struct profile *profile, uint32_t mapping, const struct profile_line *lines,
 	size_t count, uint64_t key[2])
 {
 	uint32_t known;
@@ -354,7 +354,7 @@ static bool index_locations(struct profile *profile, struct error *err)
 		uint64_t frames[2];
 
 		if (has_frames)
-			(void)find_frames(profile, location->mapping, &profile->lines[location->first_line],
+			(void)profile_find_frames(profile, location->mapping, &profile->lines[location->first_line],
 				location->line_count, frames);
 		if (!hash_map_add(has_frames ? &index->frames : &index->locations,
 			    has_frames ? (const void *)frames : &key, id, &value, &added, err))
@@ -369,7 +369,7 @@ bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t ad
 	uint32_t *value;
 	bool added;
 
-	if (!index_locations(profile, err) || !append_location(profile, mapping, address, err) ||
+	if (!index_locations(profile, err) || !profile_append_location(profile, mapping, address, err) ||
 		!hash_map_add(&profile->index->locations, &key, (uint32_t)profile->location_count, &value, &added, err))
 		return false;
 	profile->location_count += added;
@@ -408,10 +408,10 @@ bool profile_add_location_of_lines(struct profile *profile, uint32_t mapping, co
 
 	if (!index_locations(profile, err))
 		return false;
-	*id = find_frames(profile, mapping, lines, count, key);
+	*id = profile_find_frames(profile, mapping, lines, count, key);
 	if (*id != HASH_MAP_NONE)
 		return true;
-	if (!append_location(profile, mapping, 0, err) ||
+	if (!profile_append_location(profile, mapping, 0, err) ||
 		!profile_set_lines(profile, (uint32_t)profile->location_count, lines, count, err) ||
 		!hash_map_add(&profile->index->frames, key, (uint32_t)profile->location_count, &value, &added, err))
 		return false;

@@ -88,7 +88,7 @@ static bool keep_circumstances(struct regrouper *r, struct error *err)
  * The name is the identity: what a compiler adds to names of functions is no part of a group's name, so that it is not
  * taken away.
  */
-static bool add_group(struct regrouper *r, const char *name, uint32_t *location, struct error *err)
+static bool regroup_add_group(struct regrouper *r, const char *name, uint32_t *location, struct error *err)
 {
 	struct profile *into = r->copy.into;
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
@@ -114,7 +114,7 @@ static bool push_group(struct regrouper *r, size_t group, uint32_t *stack, struc
 
 	assert(group <= regrouping->group_count);
 	if (r->locations[group] == PROFILE_NONE &&
-		!add_group(r, group < regrouping->group_count ? regrouping->names[group] : regrouping->rest,
+		!regroup_add_group(r, group < regrouping->group_count ? regrouping->names[group] : regrouping->rest,
 			&r->locations[group], err))
 		return false;
 	return profile_add_stack(r->copy.into, *stack, r->locations[group], stack, err);
@@ -134,7 +134,7 @@ static void find_wait_classes(struct regrouper *r)
 	}
 }
 
-static bool make_stack(struct regrouper *r, size_t sample, uint32_t *stack, struct error *err)
+static bool regroup_make_stack(struct regrouper *r, size_t sample, uint32_t *stack, struct error *err)
 {
 	const struct profile_regrouping *regrouping = r->regrouping;
 	uint32_t leaf = r->from->samples[sample].stack, first = regrouping->first[sample],
@@ -173,14 +173,14 @@ static bool weigh_alike(const struct regrouper *r, size_t a, size_t b)
 	return (__int128)default_value(r, a) * r->weights[b] == (__int128)default_value(r, b) * r->weights[a];
 }
 
-static bool add_to_group(struct regrouper *r, size_t sample, struct error *err)
+static bool regroup_add_to_group(struct regrouper *r, size_t sample, struct error *err)
 {
 	const struct profile_sample *from = &r->from->samples[sample];
 	struct profile *into = r->copy.into;
 	size_t width = into->value_type_count, known = into->sample_count;
 	uint32_t stack, id;
 
-	if (!make_stack(r, sample, &stack, err) ||
+	if (!regroup_make_stack(r, sample, &stack, err) ||
 		!profile_find_sample(into, stack, r->threads[from->thread], &id, err))
 		return false;
 	r->samples[sample] = id;
@@ -196,7 +196,7 @@ static bool add_to_group(struct regrouper *r, size_t sample, struct error *err)
 	return true;
 }
 
-static bool add_samples(struct regrouper *r, struct error *err)
+static bool regroup_add_samples(struct regrouper *r, struct error *err)
 {
 	const bool *left_out = r->regrouping->left_out;
 
@@ -204,7 +204,7 @@ static bool add_samples(struct regrouper *r, struct error *err)
 	sum_weights(r);
 	for (size_t i = 0; i < r->from->sample_count; i++) {
 		r->samples[i] = PROFILE_NONE;
-		if ((!left_out || !left_out[i]) && !add_to_group(r, i, err))
+		if ((!left_out || !left_out[i]) && !regroup_add_to_group(r, i, err))
 			return false;
 	}
 	return true;
@@ -216,7 +216,7 @@ static bool add_samples(struct regrouper *r, struct error *err)
  * The weight of an event. Where samples that were added up have events of different values, each event gets its own
  * value as its weight: without that, the time of one group's parts would be spread evenly over all their events.
  */
-static int64_t weight_of(const struct regrouper *r, size_t event)
+static int64_t regroup_weight_of(const struct regrouper *r, size_t event)
 {
 	uint32_t sample = r->from->events[event].sample;
 	int64_t weight, own = event < r->from->weighted_count ? r->from->event_weights[event] : 0;
@@ -228,7 +228,7 @@ static int64_t weight_of(const struct regrouper *r, size_t event)
 	return weight > 0 ? weight : 1;
 }
 
-static bool add_events(struct regrouper *r, struct error *err)
+static bool regroup_add_events(struct regrouper *r, struct error *err)
 {
 	const struct profile *from = r->from;
 	struct profile *into = r->copy.into;
@@ -243,7 +243,7 @@ static bool add_events(struct regrouper *r, struct error *err)
 
 		if (sample == PROFILE_NONE)
 			continue;
-		weight = weight_of(r, i);
+		weight = regroup_weight_of(r, i);
 		if (weight != 0 && !profile_set_event_weight(into, into->event_count, weight, err))
 			return false;
 		into->events[into->event_count++] = (struct profile_event){ event->time_ns, sample };
@@ -259,7 +259,7 @@ bool profile_regroup(const struct profile *profile, const struct profile_regroup
 
 	if (!regrouper_init(&r, err) || !profile_create(&made, err) ||
 		!profile_copy_init(&r.copy, made, profile, err) || !keep_runs_and_threads(&r, err) ||
-		!keep_circumstances(&r, err) || !add_samples(&r, err) || !add_events(&r, err) ||
+		!keep_circumstances(&r, err) || !regroup_add_samples(&r, err) || !regroup_add_events(&r, err) ||
 		!profile_finish(made, err))
 		return false;
 	*regrouped = TAKE(made);

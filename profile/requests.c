@@ -12,7 +12,7 @@ const char *profile_work_source_name(enum profile_work_source source)
 
 /* ---- Adding ---- */
 
-static struct profile_exchanges_key key_of(const struct profile_exchanges *exchanges)
+static struct profile_exchanges_key profile_requests_key_of(const struct profile_exchanges *exchanges)
 {
 	return (struct profile_exchanges_key){ exchanges->run, exchanges->pid, (uint32_t)exchanges->kind };
 }
@@ -20,7 +20,7 @@ static struct profile_exchanges_key key_of(const struct profile_exchanges *excha
 bool profile_add_exchanges(
 	struct profile *profile, const struct profile_exchanges *exchanges, uint32_t *id, struct error *err)
 {
-	struct profile_exchanges_key key = key_of(exchanges);
+	struct profile_exchanges_key key = profile_requests_key_of(exchanges);
 	struct profile_requests *requests = &profile->requests;
 	struct profile_index *index = profile->index;
 	struct profile_exchanges *known;
@@ -154,7 +154,7 @@ static bool sort_exchanges(struct profile *profile, struct error *err)
 	hash_map_deinit(map);
 	hash_map_init(map, sizeof(struct profile_exchanges_key));
 	for (uint32_t i = 0; i < count; i++) {
-		struct profile_exchanges_key key = key_of(&before[order[i]]);
+		struct profile_exchanges_key key = profile_requests_key_of(&before[order[i]]);
 		uint32_t *value;
 		bool added;
 

@@ -24,7 +24,7 @@ static int by_key(const void *left, const void *right)
 	return order ? order : ORDER(a->position, b->position);
 }
 
-static void append_text(struct buffer *out, const char *text)
+static void sample_labels_append_text(struct buffer *out, const char *text)
 {
 	for (; *text; text++)
 		buffer_append_byte(out, *text == AFTER_KEY || *text == AFTER_LABEL ? ' ' : (uint8_t)*text);
@@ -47,9 +47,9 @@ bool profile_make_label_set(
 			continue;
 		if (i > 0)
 			buffer_append_byte(&text, AFTER_LABEL);
-		append_text(&text, keyed[i].key);
+		sample_labels_append_text(&text, keyed[i].key);
 		buffer_append_byte(&text, AFTER_KEY);
-		append_text(&text, profile_string(profile, keyed[i].label.value));
+		sample_labels_append_text(&text, profile_string(profile, keyed[i].label.value));
 	}
 	return buffer_ok(&text, err) &&
 	       string_table_add(profile->strings, text.data ? text.data : "", text.size, set, err);

@@ -367,7 +367,7 @@ static int compare_events(const void *left, const void *right)
 						    : ORDER(a->position, b->position);
 }
 
-static uint32_t run_of_event(const struct profile *profile, const struct profile_event *event)
+static uint32_t profile_samples_run_of_event(const struct profile *profile, const struct profile_event *event)
 {
 	return profile->threads[profile->samples[event->sample].thread].run;
 }
@@ -376,7 +376,8 @@ static bool events_are_in_order(const struct profile *profile)
 {
 	for (size_t i = 1; i < profile->event_count; i++) {
 		const struct profile_event *before = &profile->events[i - 1], *event = &profile->events[i];
-		uint32_t run_before = run_of_event(profile, before), run = run_of_event(profile, event);
+		uint32_t run_before = profile_samples_run_of_event(profile, before),
+			 run = profile_samples_run_of_event(profile, event);
 
 		if (run < run_before || (run == run_before && event->time_ns < before->time_ns))
 			return false;
@@ -399,7 +400,7 @@ static bool sort_events(struct profile *profile, struct error *err)
 	for (size_t i = 0; i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
 
-		order[i] = (struct event_order){ run_of_event(profile, event), (uint32_t)i, *event,
+		order[i] = (struct event_order){ profile_samples_run_of_event(profile, event), (uint32_t)i, *event,
 			is_weighted ? profile->event_weights[i] : 0 };
 	}
 	qsort(order, profile->event_count, sizeof(*order), compare_events);

@@ -80,7 +80,8 @@ static bool selector_init(struct selector *s, struct error *err)
 /* ---- Functions ---- */
 
 /* A function of the other side counts as well, so that nothing has to be found here of what is hidden. */
-static bool find_functions(struct selector *s, const char *option, const char *text, bool *found, struct error *err)
+static bool selection_find_functions(
+	struct selector *s, const char *option, const char *text, bool *found, struct error *err)
 {
 	struct profile_pattern pattern;
 	bool done;
@@ -112,8 +113,8 @@ static bool choose_functions(struct selector *s, struct error *err)
 	const struct profile *from = s->from;
 	enum profile_origin only = s->selection->only;
 
-	if (!find_functions(s, "--focus", s->selection->focus, s->focused, err) ||
-		!find_functions(s, "--hide", s->selection->hide, s->hidden, err))
+	if (!selection_find_functions(s, "--focus", s->selection->focus, s->focused, err) ||
+		!selection_find_functions(s, "--hide", s->selection->hide, s->hidden, err))
 		return false;
 	take_others(s);
 	for (uint32_t i = 0; i < from->function_count; i++) {
@@ -133,7 +134,7 @@ static bool choose_functions(struct selector *s, struct error *err)
 /* ---- Samples and stacks ---- */
 
 /* Whole stacks decide, before any frame is left out. */
-static bool choose_samples(struct selector *s, struct error *err)
+static bool selection_choose_samples(struct selector *s, struct error *err)
 {
 	const struct profile *from = s->from;
 	CLEANUP(cleanup_free) bool *has = calloc(from->stack_count + 1, sizeof(*has));
@@ -162,7 +163,7 @@ static bool choose_samples(struct selector *s, struct error *err)
 				 s->selection->focus ? s->selection->focus : "");
 }
 
-static void mark_stacks(struct selector *s)
+static void selection_mark_stacks(struct selector *s)
 {
 	const struct profile *from = s->from;
 
@@ -185,7 +186,7 @@ static void mark_stacks(struct selector *s)
 /* ---- Frames ---- */
 
 /* What hit a thread from outside is nobody's code. */
-static bool stays(const struct selector *s, uint32_t function, bool is_interrupt)
+static bool selection_stays(const struct selector *s, uint32_t function, bool is_interrupt)
 {
 	return s->waiting[function] || is_interrupt || (!s->hidden[function] && !s->foreign[function]);
 }
@@ -224,7 +225,7 @@ static struct visible visible_lines(struct selector *s, size_t stack)
 
 		state.is_interrupt = !s->leads_to_wait[stack] && (state.is_interrupt || begins);
 		state.kind = kind;
-		if (!stays(s, line->function, state.is_interrupt)) {
+		if (!selection_stays(s, line->function, state.is_interrupt)) {
 			state.hidden_caller = *line;
 			visible.is_whole = false;
 			continue;
@@ -243,7 +244,7 @@ static struct visible visible_lines(struct selector *s, size_t stack)
 	return visible;
 }
 
-static bool copy_function(struct selector *s, uint32_t function, struct error *err)
+static bool selection_copy_function(struct selector *s, uint32_t function, struct error *err)
 {
 	if (s->has_function[function])
 		return true;
@@ -258,7 +259,7 @@ static bool place_location(
 	const struct profile_location *from = &s->from->locations[location];
 
 	for (size_t k = 0; k < visible.count; k++)
-		if (!copy_function(s, s->lines[k].function, err))
+		if (!selection_copy_function(s, s->lines[k].function, err))
 			return false;
 	if (visible.is_whole) {
 		if (!s->has_location[location] && !profile_copy_location(&s->copy, location, err))
@@ -412,9 +413,9 @@ static bool select_releases(struct selector *s, struct error *err)
 
 static bool make(struct selector *s, struct error *err)
 {
-	if (!choose_functions(s, err) || !choose_samples(s, err))
+	if (!choose_functions(s, err) || !selection_choose_samples(s, err))
 		return false;
-	mark_stacks(s);
+	selection_mark_stacks(s);
 	if (!select_runs(s, err) || !select_stacks(s, err) || !select_samples(s, err) || !select_events(s, err) ||
 		!select_releases(s, err) || !profile_copy_requests(&s->copy, 0, err))
 		return false;

@@ -117,13 +117,13 @@ static bool frame_settle(const struct finder *f, struct frame *frame)
 	return false;
 }
 
-static bool frame_up(const struct finder *f, struct frame *frame)
+static bool selection_where_frame_up(const struct finder *f, struct frame *frame)
 {
 	frame->depth++;
 	return frame_settle(f, frame);
 }
 
-static uint32_t function_of(const struct finder *f, const struct frame *frame)
+static uint32_t selection_where_function_of(const struct finder *f, const struct frame *frame)
 {
 	return f->profile->lines[frame->line].function;
 }
@@ -131,27 +131,28 @@ static uint32_t function_of(const struct finder *f, const struct frame *frame)
 /* A frame of an interpreter counts to the function that this runs, as in a diff (diff/match/union_tree.c). */
 static void to_owner(const struct finder *f, struct frame *frame)
 {
-	uint8_t language = f->interpreted[function_of(f, frame)];
+	uint8_t language = f->interpreted[selection_where_function_of(f, frame)];
 	struct frame above = *frame;
 
-	while (language != PROFILE_LANGUAGE_NATIVE && frame_up(f, &above)) {
-		if (f->languages[function_of(f, &above)] == language) {
+	while (language != PROFILE_LANGUAGE_NATIVE && selection_where_frame_up(f, &above)) {
+		if (f->languages[selection_where_function_of(f, &above)] == language) {
 			*frame = above;
 			return;
 		}
-		if (f->interpreted[function_of(f, &above)] != language)
+		if (f->interpreted[selection_where_function_of(f, &above)] != language)
 			return;
 	}
 }
 
-static bool find_frame(const struct finder *f, uint32_t stack, struct frame *frame)
+static bool selection_where_find_frame(const struct finder *f, uint32_t stack, struct frame *frame)
 {
 	*frame = (struct frame){ .stack = stack };
 	if (!frame_settle(f, frame))
 		return false;
 	if (f->key->key != PROFILE_SELECT_FUNCTION &&
-		profile_wait_class_of_function(f->profile, function_of(f, frame)) != PROFILE_WAIT_NONE &&
-		!frame_up(f, frame))
+		profile_wait_class_of_function(f->profile, selection_where_function_of(f, frame)) !=
+			PROFILE_WAIT_NONE &&
+		!selection_where_frame_up(f, frame))
 		return false;
 	to_owner(f, frame);
 	return true;
@@ -159,19 +160,19 @@ static bool find_frame(const struct finder *f, uint32_t stack, struct frame *fra
 
 /* ---- Values ---- */
 
-static bool add_name(struct finder *f, const char *bytes, size_t size, uint32_t *id, struct error *err)
+static bool selection_where_add_name(struct finder *f, const char *bytes, size_t size, uint32_t *id, struct error *err)
 {
 	return string_table_add(f->names, bytes, size, id, err);
 }
 
-static bool name_function(struct finder *f, uint32_t function, uint32_t *id, struct error *err)
+static bool selection_where_name_function(struct finder *f, uint32_t function, uint32_t *id, struct error *err)
 {
 	const struct profile_function *known = &f->profile->functions[function];
 	CLEANUP(buffer_deinit) struct buffer shown;
 
 	buffer_init(&shown, SIZE_MAX / 2);
 	profile_shown_name(profile_string(f->profile, known->name), profile_string(f->profile, known->module), &shown);
-	return buffer_ok(&shown, err) && add_name(f, shown.data ? shown.data : "", shown.size, id, err);
+	return buffer_ok(&shown, err) && selection_where_add_name(f, shown.data ? shown.data : "", shown.size, id, err);
 }
 
 /* The file of a line, which a script's function may tell by its name only. */
@@ -191,24 +192,24 @@ static bool name_line(struct finder *f, const struct profile_line *line, uint32_
 	buffer_append(&text, parts.file, parts.file_bytes);
 	if (f->key->key == PROFILE_SELECT_LINE)
 		buffer_printf(&text, ":%" PRIu32, line->line);
-	return buffer_ok(&text, err) && add_name(f, text.data, text.size, id, err);
+	return buffer_ok(&text, err) && selection_where_add_name(f, text.data, text.size, id, err);
 }
 
 static bool name_string(struct finder *f, uint32_t string, uint32_t *id, struct error *err)
 {
 	const char *text = profile_string(f->profile, string);
 
-	return add_name(f, text, strlen(text), id, err);
+	return selection_where_add_name(f, text, strlen(text), id, err);
 }
 
-static bool name_label(
+static bool selection_where_name_label(
 	struct finder *f, const struct profile_thread *thread, const char *key, uint32_t *id, struct error *err)
 {
 	struct profile_sample_label label;
 
 	*id = 0;
 	return !profile_thread_label(f->profile, thread, key, &label) ||
-	       add_name(f, label.value, label.value_bytes, id, err);
+	       selection_where_add_name(f, label.value, label.value_bytes, id, err);
 }
 
 static bool name_thread(struct finder *f, const struct profile_thread *thread, uint32_t *id, struct error *err)
@@ -223,9 +224,9 @@ static bool name_thread(struct finder *f, const struct profile_thread *thread, u
 	case PROFILE_SELECT_BENCHMARK:
 		/* In files of other tools a benchmark is a label like any other. */
 		return benchmark ? name_string(f, benchmark, id, err)
-				 : name_label(f, thread, key_names[PROFILE_SELECT_BENCHMARK], id, err);
+				 : selection_where_name_label(f, thread, key_names[PROFILE_SELECT_BENCHMARK], id, err);
 	case PROFILE_SELECT_LABEL:
-		return name_label(f, thread, f->key->label, id, err);
+		return selection_where_name_label(f, thread, f->key->label, id, err);
 	case PROFILE_SELECT_FUNCTION:
 	case PROFILE_SELECT_MODULE:
 	case PROFILE_SELECT_FILE:
@@ -237,7 +238,8 @@ static bool name_thread(struct finder *f, const struct profile_thread *thread, u
 }
 
 /* Finds the value of a thread, of a function, or of a line once. */
-static bool find_value(struct finder *f, const struct profile_sample *sample, uint32_t *value, struct error *err)
+static bool selection_where_find_value(
+	struct finder *f, const struct profile_sample *sample, uint32_t *value, struct error *err)
 {
 	const struct profile *profile = f->profile;
 	struct frame frame;
@@ -248,19 +250,19 @@ static bool find_value(struct finder *f, const struct profile_sample *sample, ui
 		found = &f->found[sample->thread];
 		if (*found == PROFILE_NONE && !name_thread(f, &profile->threads[sample->thread], found, err))
 			return false;
-	} else if (!find_frame(f, sample->stack, &frame)) {
+	} else if (!selection_where_find_frame(f, sample->stack, &frame)) {
 		return true;
 	} else if (profile_key_has_path(f->key)) {
 		found = &f->found[frame.line];
 		if (*found == PROFILE_NONE && !name_line(f, &profile->lines[frame.line], found, err))
 			return false;
 	} else {
-		uint32_t function = function_of(f, &frame);
+		uint32_t function = selection_where_function_of(f, &frame);
 
 		found = &f->found[function];
 		if (*found == PROFILE_NONE &&
 			!(f->key->key == PROFILE_SELECT_FUNCTION
-					? name_function(f, function, found, err)
+					? selection_where_name_function(f, function, found, err)
 					: name_string(f, profile->functions[function].module, found, err)))
 			return false;
 	}
@@ -276,7 +278,7 @@ bool profile_find_values(const struct profile *profile, const struct profile_whe
 	if (!finder_init(&f, err))
 		return false;
 	for (size_t i = 0; i < profile->sample_count; i++)
-		if (!find_value(&f, &profile->samples[i], &of_sample[i], err))
+		if (!selection_where_find_value(&f, &profile->samples[i], &of_sample[i], err))
 			return false;
 	return true;
 }
@@ -299,7 +301,7 @@ static bool has_values(const struct profile *profile, const struct profile_where
 	return ok;
 }
 
-static void append_key(struct buffer *out, const char *key, size_t bytes)
+static void selection_where_append_key(struct buffer *out, const char *key, size_t bytes)
 {
 	buffer_append_string(out, out->size > 0 ? ", " : "");
 	buffer_append(out, key, bytes);
@@ -320,7 +322,7 @@ static bool append_label_keys(const struct profile *profile, struct buffer *out,
 
 			ok = string_table_add(seen, label.key, label.key_bytes, &id, err);
 			if (ok && id == known)
-				append_key(out, label.key, label.key_bytes);
+				selection_where_append_key(out, label.key, label.key_bytes);
 		}
 	}
 	string_table_destroy(seen);
@@ -336,7 +338,7 @@ bool profile_append_keys(const struct profile *profile, struct buffer *out, stru
 		if (!has_values(profile, &key, &has, err))
 			return false;
 		if (has)
-			append_key(out, key_names[i], strlen(key_names[i]));
+			selection_where_append_key(out, key_names[i], strlen(key_names[i]));
 	}
 	return append_label_keys(profile, out, err);
 }
@@ -410,8 +412,8 @@ bool profile_where_samples(
 }
 
 /* Finds which values of a key samples have. */
-static bool list_values(const struct profile *const *profiles, size_t count, const struct profile_where *where,
-	struct string_table *names, struct error *err)
+static bool selection_where_list_values(const struct profile *const *profiles, size_t count,
+	const struct profile_where *where, struct string_table *names, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(cleanup_free) uint32_t *values = NULL;
@@ -473,7 +475,7 @@ bool profile_refuse_where(const struct profile *const *profiles, size_t profile_
 	for (size_t i = 0; i < count; i++) {
 		struct string_table *names = NULL;
 		bool ok = string_table_create(SIZE_MAX / 2, &names, err) &&
-			  list_values(profiles, profile_count, &where[i], names, err);
+			  selection_where_list_values(profiles, profile_count, &where[i], names, err);
 
 		if (ok && string_table_count(names) <= 1)
 			ok = profile_refuse_key(profiles, profile_count, &where[i], "--where", err);

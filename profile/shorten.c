@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shortens the name of a function to a width. The viewer does the same (viewer/common/format.js, drawing/labels.js). */
-#include "profile/name_scan.h"
 #include "profile/model.h"
+#include "profile/name_scan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* Longer names are cut before anything else is done with them. */
 enum { MAX_NAME_BYTES = 1 << 16 };
 
-static bool fits(const char *text, size_t width)
+static bool shorten_fits(const char *text, size_t width)
 {
 	return unicode_text_width(text) <= width;
 }
@@ -148,7 +148,7 @@ static bool is_telling(const char *part)
 }
 
 /* The last part of a name that tells what it is: `Sum`, `Less::operator()`, `sort::{{closure}}`; else all of it. */
-static const char *last_part(const char *name)
+static const char *shorten_last_part(const char *name)
 {
 	const char *leaf = name;
 
@@ -178,18 +178,19 @@ static void append_form(char *whole, size_t width, struct buffer *out)
 	buffer_init(&bare, (size_t)MAX_NAME_BYTES * 4);
 	buffer_init(&leaf, (size_t)MAX_NAME_BYTES * 4);
 	/* Code without a name loses the function that it lies near, which it is not. */
-	if (near && !fits(whole, width))
+	if (near && !shorten_fits(whole, width))
 		*near = '\0';
-	if (!fits(shortest, width) && (without_arguments(shortest, &plain), plain.size > 0))
+	if (!shorten_fits(shortest, width) && (without_arguments(shortest, &plain), plain.size > 0))
 		shortest = plain.data;
-	if (!fits(shortest, width) && (without_templates(shortest, shortest + strlen(shortest), &bare), bare.size > 0))
+	if (!shorten_fits(shortest, width) &&
+		(without_templates(shortest, shortest + strlen(shortest), &bare), bare.size > 0))
 		shortest = bare.data;
-	last = fits(shortest, width) ? shortest : last_part(shortest);
+	last = shorten_fits(shortest, width) ? shortest : shorten_last_part(shortest);
 	if (last > shortest) {
 		const char *mark = last[-1] == ':' ? ELLIPSIS "::" : last[-1] == '.' ? ELLIPSIS "." : ELLIPSIS "\\";
 
 		buffer_printf(&leaf, "%s%s", mark, last);
-		shortest = leaf.data && fits(leaf.data, width) ? leaf.data : last;
+		shortest = leaf.data && shorten_fits(leaf.data, width) ? leaf.data : last;
 	}
 	if (plain.failed || bare.failed || leaf.failed)
 		out->failed = true;

@@ -23,7 +23,7 @@ uint32_t profile_find_source_file(const struct profile *profile, uint32_t path)
 }
 
 /* From now on nothing shows which build the texts are of, whatever is merged later. */
-static void mix(struct profile_source_file *file)
+static void profile_source_mix(struct profile_source_file *file)
 {
 	file->is_mixed = true;
 	file->has_md5 = file->is_md5_of_build = false;
@@ -36,7 +36,7 @@ static void complete_file(struct profile_source_file *known, const struct profil
 	known->is_embedded |= found->is_embedded;
 	if (known->is_mixed || found->is_mixed ||
 		(known->has_md5 && found->has_md5 && memcmp(known->md5, found->md5, sizeof(known->md5)) != 0)) {
-		mix(known);
+		profile_source_mix(known);
 		return;
 	}
 	if (found->has_md5) {
@@ -70,7 +70,7 @@ bool profile_add_source_file(
 	*id = (uint32_t)profile->source_file_count++;
 	profile->source_files[*id] = *file;
 	if (file->is_mixed)
-		mix(&profile->source_files[*id]);
+		profile_source_mix(&profile->source_files[*id]);
 	return true;
 }
 
@@ -87,7 +87,7 @@ static size_t line_bytes(const struct source_cursor *cursor)
 	return (size_t)(strchrnul(cursor->at, '\n') - cursor->at);
 }
 
-static void next_line(struct source_cursor *cursor)
+static void profile_source_next_line(struct source_cursor *cursor)
 {
 	cursor->at += line_bytes(cursor);
 	cursor->at = *cursor->at ? cursor->at + 1 : NULL;
@@ -104,7 +104,7 @@ uint32_t profile_count_lines(const char *text)
 }
 
 /* The first text that begins behind this line of the file. */
-static size_t find_text(const struct profile *profile, uint32_t file, uint32_t line)
+static size_t profile_source_find_text(const struct profile *profile, uint32_t file, uint32_t line)
 {
 	size_t low = 0, high = profile->source_text_count;
 
@@ -133,8 +133,8 @@ static bool pass_known_lines(const struct profile *profile, size_t at, struct so
 	bool is_same = true;
 
 	while (known.at && known.line < lines->line)
-		next_line(&known);
-	for (; known.at && lines->at; next_line(&known), next_line(lines))
+		profile_source_next_line(&known);
+	for (; known.at && lines->at; profile_source_next_line(&known), profile_source_next_line(lines))
 		is_same &=
 			line_bytes(&known) == line_bytes(lines) && memcmp(known.at, lines->at, line_bytes(lines)) == 0;
 	return is_same;
@@ -167,20 +167,20 @@ static bool insert_lines(
 	/* A single line may be longer than a text: it is cut. */
 	if (bytes > PROFILE_MAX_SOURCE_TEXT_BYTES)
 		bytes = PROFILE_MAX_SOURCE_TEXT_BYTES;
-	next_line(lines);
+	profile_source_next_line(lines);
 	while (lines->at && lines->line < end) {
 		size_t longer = (size_t)(lines->at - start) + line_bytes(lines);
 
 		if (longer > PROFILE_MAX_SOURCE_TEXT_BYTES)
 			break;
 		bytes = longer;
-		next_line(lines);
+		profile_source_next_line(lines);
 	}
 	return string_table_add(profile->strings, start, bytes, &string, err) &&
 	       profile_append_source_text(profile, at, file, first_line, string, err);
 }
 
-static bool has_room(const struct profile *profile)
+static bool profile_source_has_room(const struct profile *profile)
 {
 	return profile->source_text_count < PROFILE_MAX_SOURCE_TEXTS &&
 	       profile->index->source_bytes + PROFILE_MAX_SOURCE_TEXT_BYTES <= PROFILE_MAX_MERGED_SOURCE_BYTES;
@@ -198,16 +198,16 @@ bool profile_add_source_text(
 		profile_count_lines(text) > UINT32_MAX - first_line)
 		return error_set(
 			err, ERROR_FORMAT, "the text from line %u of source file %u is of no file", first_line, file);
-	at = find_text(profile, file, first_line);
+	at = profile_source_find_text(profile, file, first_line);
 	if (at > 0 && is_text_of(profile, at - 1, file))
 		at--;
 	for (; lines.at; at++) {
 		if (is_text_of(profile, at, file) && profile->source_texts[at].first_line <= lines.line) {
 			if (!pass_known_lines(profile, at, &lines))
-				mix(&profile->source_files[file]);
+				profile_source_mix(&profile->source_files[file]);
 			continue;
 		}
-		if (!has_room(profile))
+		if (!profile_source_has_room(profile))
 			return true;
 		if (!insert_lines(profile, at, file, &lines,
 			    is_text_of(profile, at, file) ? profile->source_texts[at].first_line : UINT32_MAX, err))

@@ -14,18 +14,18 @@ struct source_line {
 	size_t indent;    /* columns */
 };
 
-static bool is_blank(char c)
+static bool source_bounds_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f';
 }
 
-static bool is_word(char c)
+static bool source_bounds_is_word(char c)
 {
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
 /* Reads the line at `*at`, and moves behind its end; false where the text has ended. */
-static bool next_line(const char **at, const char *end, struct source_line *line)
+static bool source_bounds_next_line(const char **at, const char *end, struct source_line *line)
 {
 	const char *text = *at, *newline, *stop;
 
@@ -34,9 +34,9 @@ static bool next_line(const char **at, const char *end, struct source_line *line
 	newline = memchr(text, '\n', (size_t)(end - text));
 	stop = newline ? newline : end;
 	*at = newline ? newline + 1 : end;
-	for (line->indent = 0; text < stop && is_blank(*text); text++)
+	for (line->indent = 0; text < stop && source_bounds_is_blank(*text); text++)
 		line->indent += *text == '\t' ? TAB_COLUMNS - line->indent % TAB_COLUMNS : 1;
-	while (stop > text && is_blank(stop[-1]))
+	while (stop > text && source_bounds_is_blank(stop[-1]))
 		stop--;
 	line->text = text;
 	line->size = (size_t)(stop - text);
@@ -49,7 +49,7 @@ static bool is_label(const struct source_line *line)
 	static const char *const sections[] = { "public", "private", "protected" };
 	size_t word = 0;
 
-	while (word < line->size && is_word(line->text[word]))
+	while (word < line->size && source_bounds_is_word(line->text[word]))
 		word++;
 	if (word == 0 || word + 1 != line->size || line->text[word] != ':')
 		return false;
@@ -72,14 +72,14 @@ static bool begins_with_closing(const struct source_line *line)
 
 static bool is_closing(const struct source_line *line)
 {
-	bool is_end =
-		line->size >= 3 && memcmp(line->text, "end", 3) == 0 && (line->size == 3 || !is_word(line->text[3]));
+	bool is_end = line->size >= 3 && memcmp(line->text, "end", 3) == 0 &&
+		      (line->size == 3 || !source_bounds_is_word(line->text[3]));
 
 	return is_end || begins_with_closing(line);
 }
 
 /* Whether a line at the margin is one within the function. */
-static bool goes_on(const struct source_line *line)
+static bool source_bounds_goes_on(const struct source_line *line)
 {
 	return line->size == 0 || line->text[0] == '#' || line->text[0] == '{' || is_label(line) ||
 	       (begins_with_closing(line) && is_opening(line));
@@ -96,12 +96,12 @@ uint32_t profile_source_end(
 
 	if (definition < first_line)
 		return last_sampled;
-	for (; number < UINT32_MAX && next_line(&at, end, &line); number++) {
+	for (; number < UINT32_MAX && source_bounds_next_line(&at, end, &line); number++) {
 		if (number == definition)
 			margin = line.indent;
 		if (number <= known)
 			continue;
-		if (line.size > 0 && line.indent <= margin && !goes_on(&line))
+		if (line.size > 0 && line.indent <= margin && !source_bounds_goes_on(&line))
 			return is_closing(&line) ? number : filled;
 		/* Empty lines, and what stands at the margin above the next function, belong to the function if it goes
 		 * on. */

@@ -93,7 +93,7 @@ static bool tree_add_node(struct builder *b, uint32_t parent, uint32_t function,
 }
 
 /* A stack's parent has a smaller id, so its node is known when the stack is reached. */
-static bool place_stacks(struct builder *b, struct error *err)
+static bool profile_tree_place_stacks(struct builder *b, struct error *err)
 {
 	const struct profile *profile = b->profile;
 	struct profile_tree *tree = b->tree;
@@ -125,7 +125,7 @@ bool profile_tree_create(const struct profile *profile, struct profile_tree **tr
 	if (!b.tree)
 		return error_set_memory(err);
 	hash_map_init(&b.children, 2 * sizeof(uint32_t));
-	ok = find_identities(&b, err) && place_stacks(&b, err);
+	ok = find_identities(&b, err) && profile_tree_place_stacks(&b, err);
 	hash_map_deinit(&b.children);
 	free(b.links);
 	free(b.identities);

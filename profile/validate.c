@@ -33,7 +33,7 @@ static bool validate_strings(const struct profile *profile, struct error *err)
 }
 
 /* Whether it can be a time, or the spread of one: comparisons calculate with its square. */
-static bool is_time(double ns)
+static bool validate_is_time(double ns)
 {
 	static const double most_ns = 1e18;
 
@@ -47,8 +47,9 @@ static bool validate_runs(const struct profile *profile, struct error *err)
 
 		if (measured->rounds > PROFILE_MAX_ROUNDS || measured->iterations > PROFILE_MAX_ROUNDS)
 			return error_set(err, ERROR_FORMAT, "run %zu has an impossible number of rounds", i);
-		if (!is_time(measured->quartile_ns) || !is_time(measured->median_ns) || !is_time(measured->mean_ns) ||
-			!is_time(measured->stdev_ns) || !is_time(measured->error_ns))
+		if (!validate_is_time(measured->quartile_ns) || !validate_is_time(measured->median_ns) ||
+			!validate_is_time(measured->mean_ns) || !validate_is_time(measured->stdev_ns) ||
+			!validate_is_time(measured->error_ns))
 			return error_set(err, ERROR_FORMAT, "run %zu has measured an impossible time", i);
 	}
 	return true;

@@ -52,7 +52,7 @@ uint64_t profile_verification_stacks(const struct profile_verification *verifica
 	return stacks;
 }
 
-static void append_count(uint64_t count, struct buffer *out)
+static void profile_verification_append_count(uint64_t count, struct buffer *out)
 {
 	char digits[DIGITS_SIZE];
 
@@ -62,7 +62,7 @@ static void append_count(uint64_t count, struct buffer *out)
 
 static void append_compared(uint64_t count, const char *what, const char *library, struct buffer *out)
 {
-	append_count(count, out);
+	profile_verification_append_count(count, out);
 	buffer_printf(out, " %s%s compared with %s", what, count == 1 ? "" : "s", library);
 }
 
@@ -75,7 +75,7 @@ static void append_outcomes(const uint64_t *counts, const char *const *words, si
 		if (counts[i] == 0)
 			continue;
 		buffer_append_string(out, separator);
-		append_count(counts[i], out);
+		profile_verification_append_count(counts[i], out);
 		buffer_printf(out, " %s", words[i]);
 		separator = ", ";
 	}

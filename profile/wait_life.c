@@ -94,7 +94,7 @@ struct life_process {
 	int32_t pid;
 };
 
-static bool count_threads(struct lives *l, struct error *err)
+static bool wait_life_count_threads(struct lives *l, struct error *err)
 {
 	const struct profile *profile = l->profile;
 	struct hash_map first;
@@ -115,7 +115,7 @@ static bool count_threads(struct lives *l, struct error *err)
 	return ok;
 }
 
-static void find_callers(struct lives *l)
+static void wait_life_find_callers(struct lives *l)
 {
 	const struct profile *profile = l->profile;
 	const struct profile_requests *requests = &profile->requests;
@@ -165,8 +165,8 @@ static bool find_threads(struct lives *l, struct error *err)
 		l->life_ns[profile->samples[i].thread] += life_of_sample(profile, &types, i);
 		l->lived_ns[profile->samples[i].thread] += life_time_of_sample(profile, &types, i);
 	}
-	find_callers(l);
-	return count_threads(l, err);
+	wait_life_find_callers(l);
+	return wait_life_count_threads(l, err);
 }
 
 /* ---- Places ---- */
@@ -188,7 +188,7 @@ static bool add_site(struct lives *l, const struct life_key *key, uint32_t *site
 }
 
 /* Each thread's life counts once at a site. */
-static bool add_wait(struct lives *l, struct hash_map *members, size_t sample, double ns, struct error *err)
+static bool wait_life_add_wait(struct lives *l, struct hash_map *members, size_t sample, double ns, struct error *err)
 {
 	const struct profile *profile = l->profile;
 	uint32_t stack = profile->samples[sample].stack, thread = profile->samples[sample].thread;
@@ -255,7 +255,7 @@ static bool collect_sites(struct lives *l, struct error *err)
 	hash_map_init(&members, 2 * sizeof(uint32_t));
 	for (size_t i = 0; i < profile->sample_count && ok; i++) {
 		if (profile_wait_info(profile_wait_class_of_stack(profile, profile->samples[i].stack))->may_be_idle)
-			ok = add_wait(l, &members, i, life_of_sample(profile, &types, i), err);
+			ok = wait_life_add_wait(l, &members, i, life_of_sample(profile, &types, i), err);
 	}
 	for (size_t i = 0; i < profile->sample_count && ok; i++)
 		add_life_below(l, &members, i, life_of_sample(profile, &types, i));

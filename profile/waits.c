@@ -249,7 +249,7 @@ static void move_values(const struct profile *profile, const struct profile_wait
 }
 
 /* Adds all samples anew, by their new stacks: two of one thread may have become one. */
-static bool move_samples(
+static bool profile_waits_move_samples(
 	struct reclassing *r, const struct profile_sample *samples, size_t count, int64_t *values, struct error *err)
 {
 	struct profile *profile = r->profile;
@@ -286,7 +286,7 @@ static bool reclass(struct reclassing *r, struct error *err)
 		memcpy(values, profile->values, values_size);
 	}
 	profile_forget_samples(profile);
-	if (!move_samples(r, samples, count, values, err))
+	if (!profile_waits_move_samples(r, samples, count, values, err))
 		return false;
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile->events[i].sample = r->samples[profile->events[i].sample];

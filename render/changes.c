@@ -36,7 +36,7 @@ bool change_has_names(const struct diff_change *change)
 	return change->count > 1 || change->caller != PROFILE_NONE;
 }
 
-static const char *shown(const struct diff *diff, uint32_t function)
+static const char *render_changes_shown(const struct diff *diff, uint32_t function)
 {
 	return diff_string(diff, diff->functions[function].shown);
 }
@@ -46,14 +46,14 @@ void change_append_names(const struct diff *diff, const struct diff_change *chan
 {
 	struct change_names names = change_names(diff, change);
 
-	append(out, shown(diff, names.from));
+	append(out, render_changes_shown(diff, names.from));
 	if (names.to != PROFILE_NONE) {
 		buffer_append_string(out, names.is_cut ? " → … → " : " → ");
-		append(out, shown(diff, names.to));
+		append(out, render_changes_shown(diff, names.to));
 	}
 }
 
-static void append_site(const struct diff *diff, const struct diff_wait_site *site,
+static void render_changes_append_site(const struct diff *diff, const struct diff_wait_site *site,
 	void (*append)(struct buffer *out, const char *name), struct buffer *out)
 {
 	uint32_t holder = diff_released_by(diff, site);
@@ -68,7 +68,7 @@ static void append_site(const struct diff *diff, const struct diff_wait_site *si
 	if (holder == PROFILE_NONE)
 		return;
 	buffer_printf(out, ", %s ", diff_release_words(site->wait_class));
-	append(out, shown(diff, holder));
+	append(out, render_changes_shown(diff, holder));
 }
 
 void change_append_waits(const struct diff *diff, const struct diff_change *change,
@@ -76,6 +76,6 @@ void change_append_waits(const struct diff *diff, const struct diff_change *chan
 {
 	for (size_t i = 0; i < change->wait_count; i++) {
 		buffer_append_string(out, i > 0 ? "; " : "");
-		append_site(diff, &diff->wait_sites[change->wait_sites[i]], append, out);
+		render_changes_append_site(diff, &diff->wait_sites[change->wait_sites[i]], append, out);
 	}
 }

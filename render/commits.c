@@ -22,7 +22,7 @@ static size_t shown_suspects(const struct commits *commits)
 }
 
 /* The names of at most three functions that a suspect changed, and how many more. */
-static void append_functions(const struct diff *diff, const struct commits_suspect *suspect,
+static void render_commits_append_functions(const struct diff *diff, const struct commits_suspect *suspect,
 	void (*append_name)(struct buffer *out, const char *name), struct buffer *out)
 {
 	for (size_t i = 0; i < suspect->function_count && i < MOST_FUNCTIONS; i++) {
@@ -74,7 +74,7 @@ void commit_lines(
 		line.size = 0;
 		buffer_printf(&line, "%zu. %.0f %%  %.*s %s — ", i + 1, suspect->share * 100, ID_CHARACTERS, commit->id,
 			subject_of(commits, commit));
-		append_functions(commits->diff, suspect, append_short, &line);
+		render_commits_append_functions(commits->diff, suspect, append_short, &line);
 		take(context, &line, 3);
 	}
 	line.size = 0;
@@ -83,7 +83,7 @@ void commit_lines(
 		take(context, &line, 0);
 }
 
-static void write_line(void *context, struct buffer *line, size_t indent)
+static void render_commits_write_line(void *context, struct buffer *line, size_t indent)
 {
 	const struct text_writer *w = context;
 
@@ -99,7 +99,7 @@ void text_commits(const struct text_writer *w)
 	struct text_writer writer = *w;
 
 	if (w->input->commits)
-		commit_lines(w->input->commits, write_line, &writer);
+		commit_lines(w->input->commits, render_commits_write_line, &writer);
 }
 
 /* ---- Markdown ---- */
@@ -114,7 +114,7 @@ static void emit_suspect(struct markdown_writer *w, const struct commits_suspect
 	buffer_printf(&row, "| %.*s ", ID_CHARACTERS, commit->id);
 	markdown_escape(&row, subject_of(commits, commit), MAX_SUBJECT);
 	buffer_append_string(&row, " | ");
-	append_functions(commits->diff, suspect, markdown_name, &row);
+	render_commits_append_functions(commits->diff, suspect, markdown_name, &row);
 	buffer_printf(&row, " | %.0f %% |\n", suspect->share * 100);
 	markdown_emit(w, &row);
 }

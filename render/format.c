@@ -22,7 +22,7 @@ static struct format_text unknown(void)
 	return out;
 }
 
-static struct format_text join(const char *sign, const char *number, const char *separator, const char *unit)
+static struct format_text format_join(const char *sign, const char *number, const char *separator, const char *unit)
 {
 	struct format_text out;
 
@@ -57,7 +57,7 @@ struct step {
 	const char *unit;
 };
 
-static struct format_text scaled(double value, const char *sign, const struct step *steps, size_t count)
+static struct format_text format_scaled(double value, const char *sign, const struct step *steps, size_t count)
 {
 	char number[24];
 	size_t i = 0;
@@ -69,7 +69,7 @@ static struct format_text scaled(double value, const char *sign, const struct st
 		group_digits(round(value), number, sizeof(number));
 	else
 		three_digits(value / steps[i].size, number, sizeof(number));
-	return join(sign, number, " ", steps[i].unit);
+	return format_join(sign, number, " ", steps[i].unit);
 }
 
 static struct format_text magnitude(double value, const char *sign, const char *unit)
@@ -79,14 +79,14 @@ static struct format_text magnitude(double value, const char *sign, const char *
 	char number[24];
 
 	if (strcmp(unit, "nanoseconds") == 0)
-		return scaled(value, sign, times, sizeof(times) / sizeof(times[0]));
+		return format_scaled(value, sign, times, sizeof(times) / sizeof(times[0]));
 	if (strcmp(unit, "bytes") == 0)
-		return scaled(value, sign, sizes, sizeof(sizes) / sizeof(sizes[0]));
+		return format_scaled(value, sign, sizes, sizeof(sizes) / sizeof(sizes[0]));
 	if (profile_unit_parts(unit) > 1)
 		three_digits(value / (double)profile_unit_parts(unit), number, sizeof(number));
 	else
 		group_digits(round(value), number, sizeof(number));
-	return join(sign, number, "", "");
+	return format_join(sign, number, "", "");
 }
 
 struct format_text format_count(double value)
@@ -96,7 +96,7 @@ struct format_text format_count(double value)
 	if (!isfinite(value))
 		return unknown();
 	group_digits(round(fabs(value)), number, sizeof(number));
-	return join(value <= -0.5 ? "-" : "", number, "", "");
+	return format_join(value <= -0.5 ? "-" : "", number, "", "");
 }
 
 struct format_text format_rate(double value)
@@ -111,7 +111,7 @@ struct format_text format_rate(double value)
 		three_digits(fabs(value), number, sizeof(number));
 	else
 		snprintf(number, sizeof(number), "%.2g", fabs(value));
-	return join(value < 0 ? "-" : "", number, "", "");
+	return format_join(value < 0 ? "-" : "", number, "", "");
 }
 
 const char *format_module(const char *module)
@@ -126,7 +126,7 @@ struct format_text format_value(double value, const char *unit)
 	if (!isfinite(value))
 		return unknown();
 	if (fabs(value) < 0.5)
-		return join("", "0", "", "");
+		return format_join("", "0", "", "");
 	return magnitude(fabs(value), value < 0 ? "-" : "", unit);
 }
 
@@ -137,7 +137,7 @@ static struct format_text precise(double value, const char *sign, const char *un
 	if (strcmp(unit, "nanoseconds") != 0 || fabs(value) >= 999.5)
 		return magnitude(fabs(value), sign, unit);
 	three_digits(fabs(value), number, sizeof(number));
-	return join(sign, number, " ", "ns");
+	return format_join(sign, number, " ", "ns");
 }
 
 struct format_text format_precise(double value, const char *unit)
@@ -155,7 +155,7 @@ struct format_text format_delta(double value, const char *unit)
 	if (!isfinite(value))
 		return unknown();
 	if (fabs(value) < 0.5)
-		return join("", "0", "", "");
+		return format_join("", "0", "", "");
 	return magnitude(fabs(value), value < 0 ? "-" : "+", unit);
 }
 
@@ -174,9 +174,9 @@ static struct format_text percent_with(const char *plus, double percent)
 	if (!isfinite(percent))
 		return unknown();
 	if (fabs(percent) < no_points)
-		return join("", "0", " ", "%");
+		return format_join("", "0", " ", "%");
 	percent_digits(fabs(percent), number, sizeof(number));
-	return join(percent < 0 ? "-" : plus, number, " ", "%");
+	return format_join(percent < 0 ? "-" : plus, number, " ", "%");
 }
 
 struct format_text format_percent(double percent)
@@ -203,7 +203,7 @@ struct format_text format_change(double base, double head)
 	if (!format_is_factor(base, head))
 		return format_signed_percent((head - base) / base * 100);
 	three_digits(head / base, number, sizeof(number));
-	return join("", number, "", "×");
+	return format_join("", number, "", "×");
 }
 
 struct format_text format_points(double points)
@@ -213,7 +213,7 @@ struct format_text format_points(double points)
 	if (!isfinite(points))
 		return unknown();
 	if (fabs(points) < no_points)
-		return join("", "0", "", "");
+		return format_join("", "0", "", "");
 	snprintf(out.text, sizeof(out.text), "%+.2f", points);
 	return out;
 }

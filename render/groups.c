@@ -21,7 +21,7 @@ static const struct diff_groups *groups_of(const struct render_input *input)
 	return input->question ? input->question->groups : NULL;
 }
 
-static size_t rows_of(const struct render_input *input, size_t usual)
+static size_t render_groups_rows_of(const struct render_input *input, size_t usual)
 {
 	size_t rows = question_rows(input, usual), count = groups_of(input)->count;
 
@@ -72,7 +72,7 @@ static const struct table_column columns[COLUMNS] = {
 	{ .title = "most of it in", .left = true, .flexible = true, .drop = 6 },
 };
 
-static void add_row(const struct text_writer *w, struct table *table, const struct diff_group *group)
+static void render_groups_add_row(const struct text_writer *w, struct table *table, const struct diff_group *group)
 {
 	struct group_figures figures = figures_of(w->input, group);
 	bool compared = w->diff->sides == DIFF_SIDES;
@@ -104,10 +104,10 @@ bool groups_text(const struct text_writer *w, struct error *err)
 	titled[0].is_name = strcmp(groups->key, "function") == 0;
 	if (w->diff->sides != DIFF_SIDES)
 		titled[2].title = w->diff->is_duration ? "time" : "value";
-	rows = rows_of(w->input, USUAL_ROWS);
+	rows = render_groups_rows_of(w->input, USUAL_ROWS);
 	table_init(&table, titled, COLUMNS);
 	for (size_t i = 0; i < rows; i++)
-		add_row(w, &table, &groups->items[i]);
+		render_groups_add_row(w, &table, &groups->items[i]);
 	snprintf(heading, sizeof(heading), "By %s", groups->key);
 	text_heading(w, heading);
 	if (!table_write(&table, w->width, w->colour, w->out, err))
@@ -119,7 +119,7 @@ bool groups_text(const struct text_writer *w, struct error *err)
 
 /* ---- Markdown ---- */
 
-static void emit_row(struct markdown_writer *w, const struct diff_group *group)
+static void render_groups_emit_row(struct markdown_writer *w, const struct diff_group *group)
 {
 	const struct diff *diff = w->diff;
 	struct group_figures figures = figures_of(w->input, group);
@@ -154,29 +154,30 @@ void groups_markdown(struct markdown_writer *w)
 	buffer_append_string(&heading, " | base | head | Δ | change | 95 % interval | state | most of it in |\n"
 				       "|:--|--:|--:|--:|--:|--:|:--|:--|\n");
 	markdown_emit(w, &heading);
-	for (size_t i = 0; i < rows_of(w->input, USUAL_ROWS); i++)
-		emit_row(w, &groups->items[i]);
+	for (size_t i = 0; i < render_groups_rows_of(w->input, USUAL_ROWS); i++)
+		render_groups_emit_row(w, &groups->items[i]);
 	markdown_emit_string(w, "\n");
 }
 
 /* ---- JSON ---- */
 
-static void put_number(struct buffer *out, const char *name, const char *suffix, double value)
+static void render_groups_put_number(struct buffer *out, const char *name, const char *suffix, double value)
 {
 	buffer_printf(out, ",\"%s%s\":", name, suffix);
 	json_text_number(out, value);
 }
 
-static void put_compared(const struct render_input *input, const struct diff_group *group, struct buffer *out)
+static void render_groups_put_compared(
+	const struct render_input *input, const struct diff_group *group, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
 	const struct diff_estimate *e = &group->time;
 	const char *suffix = diff->is_time ? "_ns" : "";
 
 	buffer_printf(out, ",\"verdict\":\"%s\"", diff_state_name(e->state));
-	put_number(out, "base", suffix, group->raw[DIFF_BASE]);
-	put_number(out, "head", suffix, group->raw[DIFF_HEAD]);
-	put_number(out, "delta_pct", "", e->base > 0 ? 100 * e->delta / e->base : NAN);
+	render_groups_put_number(out, "base", suffix, group->raw[DIFF_BASE]);
+	render_groups_put_number(out, "head", suffix, group->raw[DIFF_HEAD]);
+	render_groups_put_number(out, "delta_pct", "", e->base > 0 ? 100 * e->delta / e->base : NAN);
 	if (isfinite(e->ci_low) && isfinite(e->ci_high) && e->base > 0) {
 		buffer_append_string(out, ",\"ci\":[");
 		json_text_number(out, 100 * e->ci_low / e->base);
@@ -186,9 +187,9 @@ static void put_compared(const struct render_input *input, const struct diff_gro
 	} else {
 		buffer_append_string(out, ",\"ci\":null");
 	}
-	put_number(out, "q", "", e->q);
-	put_number(out, "base_count", "", group->samples[DIFF_BASE]);
-	put_number(out, "head_count", "", group->samples[DIFF_HEAD]);
+	render_groups_put_number(out, "q", "", e->q);
+	render_groups_put_number(out, "base_count", "", group->samples[DIFF_BASE]);
+	render_groups_put_number(out, "head_count", "", group->samples[DIFF_HEAD]);
 }
 
 static bool put_group(const struct render_input *input, const struct diff_group *group, struct buffer *out)
@@ -202,11 +203,11 @@ static bool put_group(const struct render_input *input, const struct diff_group 
 	if (!json_text_string(out, diff_group_value(groups_of(input), group)))
 		return false;
 	if (diff->sides == DIFF_SIDES) {
-		put_compared(input, group, out);
+		render_groups_put_compared(input, group, out);
 	} else {
-		put_number(out, "total", diff->is_time ? "_ns" : "", group->raw[DIFF_HEAD]);
-		put_number(out, "pct", "", format_share(group->time.head, diff->total.head));
-		put_number(out, "count", "", group->samples[DIFF_HEAD]);
+		render_groups_put_number(out, "total", diff->is_time ? "_ns" : "", group->raw[DIFF_HEAD]);
+		render_groups_put_number(out, "pct", "", format_share(group->time.head, diff->total.head));
+		render_groups_put_number(out, "count", "", group->samples[DIFF_HEAD]);
 	}
 	buffer_append_string(out, ",\"top\":[");
 	for (size_t i = 0; i < group->top_count; i++) {
@@ -225,7 +226,7 @@ bool groups_json(const struct render_input *input, struct buffer *out)
 
 	if (!groups)
 		return true;
-	rows = rows_of(input, groups->count);
+	rows = render_groups_rows_of(input, groups->count);
 	buffer_append_string(out, ",\n \"groups\": [");
 	for (size_t i = 0; i < rows; i++) {
 		buffer_append_string(out, i ? ",\n  " : "\n  ");

@@ -65,7 +65,7 @@ void headline_waits(const struct diff *diff, const struct diff_change *change,
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/,:@+=-";
 
 /* Whether the user's name of a side can stand in a command as it is. */
-static bool is_plain(const char *name)
+static bool headline_is_plain(const char *name)
 {
 	enum { MOST_CHARACTERS = 24 };
 
@@ -114,11 +114,11 @@ static bool append_filters(const struct profile_selection *selection, struct buf
 }
 
 /* `filters` as append_filters() has them: "" or " --focus parse". */
-static void append_command(
+static void headline_append_command(
 	const struct render_input *input, const char *filters, const char *options, struct buffer *out)
 {
 	const char *base = input->names[DIFF_BASE], *head = input->names[DIFF_HEAD];
-	bool are_plain = is_plain(base) && is_plain(head);
+	bool are_plain = headline_is_plain(base) && headline_is_plain(head);
 
 	buffer_printf(out, "`kelvin diff %s %s%s %s`", are_plain ? base : "BASE", are_plain ? head : "HEAD", filters,
 		options);
@@ -136,7 +136,7 @@ static void append_excluded(const struct render_input *input, const char *filter
 		return;
 	snprintf(option, sizeof(option), "--fail-on 'total>%.0f%%'", percent);
 	buffer_append_string(out, "Next: if smaller changes do not matter, ");
-	append_command(input, filters, option, out);
+	headline_append_command(input, filters, option, out);
 	buffer_append_string(out, " says that there is none.");
 }
 
@@ -146,16 +146,16 @@ static void next_of_inconclusive(const struct render_input *input, const char *f
 
 	if (diff->scale.length_is_unknown) {
 		buffer_append_string(out, "Next: if both were recorded for the same time at the same rate, ");
-		append_command(input, filters, "--scale per-run", out);
+		headline_append_command(input, filters, "--scale per-run", out);
 		buffer_append_byte(out, '.');
 	} else if (diff_load_is_open(diff)) {
 		buffer_append_string(out, "Next: if the load was the same, ");
-		append_command(
+		headline_append_command(
 			input, filters, diff->scale.mode == DIFF_SCALE_RATE ? "--scale rate" : "--scale per-run", out);
 		buffer_append_byte(out, '.');
 	} else if (diff->scale.load_is_unknown) {
 		buffer_append_string(out, "Next: with the number of requests of each recording, ");
-		append_command(input, filters, "--scale work=BASE:HEAD", out);
+		headline_append_command(input, filters, "--scale work=BASE:HEAD", out);
 		buffer_append_byte(out, '.');
 	} else if (diff->evidence.mode == DIFF_EVIDENCE_SINGLE || diff->evidence.mode == DIFF_EVIDENCE_COUNTS ||
 		   diff->evidence.mode == DIFF_EVIDENCE_NONE) {
@@ -168,7 +168,7 @@ static void next_of_inconclusive(const struct render_input *input, const char *f
 }
 
 /* Appends how the lines of the function that the verdict names are shown, if it has lines and they are not here. */
-static void append_lines(const struct render_input *input, struct buffer *out)
+static void headline_append_lines(const struct render_input *input, struct buffer *out)
 {
 	static const char of_names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.";
 	const struct diff *diff = input->diff;
@@ -191,9 +191,9 @@ static void append_next(const struct render_input *input, const char *filters, s
 	case DIFF_MIXED:
 	case DIFF_MINOR:
 		buffer_append_string(out, "Next: ");
-		append_command(input, filters, "-o diff.html", out);
+		headline_append_command(input, filters, "-o diff.html", out);
 		buffer_append_string(out, " shows each call path");
-		append_lines(input, out);
+		headline_append_lines(input, out);
 		if (input->diff->elapsed.is_by_together || input->diff->elapsed.is_overlapped)
 			buffer_append_string(out, ", and with `--metric wall` what threads wait for meanwhile");
 		buffer_append_byte(out, '.');

@@ -44,7 +44,7 @@ static void put_integer(struct document *d, const char *key, size_t value)
 }
 
 /* Null if the text is empty. */
-static bool put_text(struct document *d, const char *key, const char *text)
+static bool history_json_put_text(struct document *d, const char *key, const char *text)
 {
 	if (text[0])
 		return json_text_member(d->out, key, text);
@@ -52,7 +52,7 @@ static bool put_text(struct document *d, const char *key, const char *text)
 	return true;
 }
 
-static void put_time(struct document *d, size_t index)
+static void history_json_put_time(struct document *d, size_t index)
 {
 	struct format_text time = history_words_stamp(history_words_profile(&d->words, index)->start_unix_ns);
 
@@ -64,7 +64,7 @@ static void put_time(struct document *d, size_t index)
 }
 
 /* The profile behind a point: {"index", "name", "time"}. */
-static bool put_place(struct document *d, const char *key, size_t point)
+static bool history_json_put_place(struct document *d, const char *key, size_t point)
 {
 	size_t at = d->series->points[point].at;
 
@@ -72,13 +72,13 @@ static bool put_place(struct document *d, const char *key, size_t point)
 	if (!json_text_member(
 		    d->out, "name", summary_string(d->history->set, history_words_profile(&d->words, at)->name)))
 		return false;
-	put_time(d, at);
+	history_json_put_time(d, at);
 	JSON_TEXT(d->out, "}");
 	return true;
 }
 
 /* Values in percent of the usual total; those of the total are in the unit. */
-static double percent_of(const struct document *d, uint32_t function, double value)
+static double history_json_percent_of(const struct document *d, uint32_t function, double value)
 {
 	return function == HISTORY_WHOLE ? format_share(value, d->series->typical_total) : value;
 }
@@ -89,7 +89,7 @@ static void put_per(struct document *d, const char *key, uint32_t function, doub
 	json_text_member_number(d->out, key, d->words.is_per ? history_words_per(&d->words, function, value) : NAN);
 }
 
-static bool put_function(struct document *d, uint32_t function)
+static bool history_json_put_function(struct document *d, uint32_t function)
 {
 	const struct summary_set *set = d->history->set;
 	const struct summary_function *f = function == HISTORY_WHOLE ? NULL : &set->functions[function];
@@ -99,7 +99,8 @@ static bool put_function(struct document *d, uint32_t function)
 		history_words_id(set, f, id);
 	JSON_TEXT(d->out, "{\"function\":");
 	return json_text_string(d->out, history_words_name(&d->words, function)) &&
-	       json_text_member(d->out, "module", f ? summary_string(set, f->module) : "") && put_text(d, "id", id);
+	       json_text_member(d->out, "module", f ? summary_string(set, f->module) : "") &&
+	       history_json_put_text(d, "id", id);
 }
 
 /* Its values in each profile of the series, in percent. */
@@ -109,23 +110,23 @@ static void put_values(struct document *d, uint32_t function, bool is_self)
 	JSON_TEXT(d->out, ",\"values_pct\":[");
 	for (size_t i = 0; i < d->series->count; i++) {
 		buffer_append_string(d->out, i ? "," : "");
-		json_text_number(d->out, percent_of(d, function, d->values[i]));
+		json_text_number(d->out, history_json_percent_of(d, function, d->values[i]));
 	}
 	JSON_TEXT(d->out, "]");
 }
 
 /* ---- Changes ---- */
 
-static void put_interval(struct document *d, const struct history_change *change)
+static void history_json_put_interval(struct document *d, const struct history_change *change)
 {
 	if (!isfinite(change->ci_low) || !isfinite(change->ci_high)) {
 		JSON_TEXT(d->out, ",\"ci\":null");
 		return;
 	}
 	JSON_TEXT(d->out, ",\"ci\":[");
-	json_text_number(d->out, percent_of(d, change->function, change->ci_low));
+	json_text_number(d->out, history_json_percent_of(d, change->function, change->ci_low));
 	JSON_TEXT(d->out, ",");
-	json_text_number(d->out, percent_of(d, change->function, change->ci_high));
+	json_text_number(d->out, history_json_percent_of(d, change->function, change->ci_high));
 	JSON_TEXT(d->out, "]");
 }
 
@@ -133,11 +134,11 @@ static void put_figures(struct document *d, const struct history_change *change)
 {
 	const uint32_t function = change->function;
 
-	json_text_member_number(d->out, "before_pct", percent_of(d, function, change->before));
-	json_text_member_number(d->out, "after_pct", percent_of(d, function, change->after));
-	json_text_member_number(d->out, "last_pct", percent_of(d, function, change->last));
-	json_text_member_number(d->out, "delta_points", percent_of(d, function, change->delta));
-	put_interval(d, change);
+	json_text_member_number(d->out, "before_pct", history_json_percent_of(d, function, change->before));
+	json_text_member_number(d->out, "after_pct", history_json_percent_of(d, function, change->after));
+	json_text_member_number(d->out, "last_pct", history_json_percent_of(d, function, change->last));
+	json_text_member_number(d->out, "delta_points", history_json_percent_of(d, function, change->delta));
+	history_json_put_interval(d, change);
 	json_text_member_number(d->out, "q", change->q);
 	put_per(d, "before", function, change->before);
 	put_per(d, "after", function, change->after);
@@ -147,28 +148,28 @@ static void put_figures(struct document *d, const struct history_change *change)
 	put_integer(d, "of", change->of);
 }
 
-static bool put_change(struct document *d, const struct history_change *change)
+static bool history_json_put_change(struct document *d, const struct history_change *change)
 {
 	const struct history_point *point = &d->series->points[change->point];
 	bool is_open = change->went == SIZE_MAX;
 
-	if (!put_function(d, change->function))
+	if (!history_json_put_function(d, change->function))
 		return false;
 	json_text_flag(d->out, "is_total", change->function == HISTORY_WHOLE);
 	json_text_flag(d->out, "is_self", change->is_self);
 	put_integer(d, "series", d->number);
-	if (!put_place(d, "at", change->point))
+	if (!history_json_put_place(d, "at", change->point))
 		return false;
 	put_integer(d, "point", change->point);
 	if (is_open)
 		JSON_TEXT(d->out, ",\"went_at\":null");
-	else if (!put_place(d, "went_at", change->went))
+	else if (!history_json_put_place(d, "went_at", change->went))
 		return false;
 	put_figures(d, change);
 	buffer_printf(d->out, ",\"state\":\"%s\",\"code\":\"%s\"", is_open ? "open" : "went",
 		history_code_name(change->code));
 	json_text_flag(d->out, "is_deploy", point->is_deploy);
-	if (!put_text(d, "fact", history_string(d->history, point->fact)))
+	if (!history_json_put_text(d, "fact", history_string(d->history, point->fact)))
 		return false;
 	put_values(d, change->function, change->is_self);
 	JSON_TEXT(d->out, "}");
@@ -176,7 +177,7 @@ static bool put_change(struct document *d, const struct history_change *change)
 }
 
 /* The changes of all series, or the functions whose cost only moved, an entry a line. */
-static bool put_changes(struct document *d, const char *key, bool moved, struct error *err)
+static bool history_json_put_changes(struct document *d, const char *key, bool moved, struct error *err)
 {
 	size_t count = 0;
 
@@ -188,7 +189,7 @@ static bool put_changes(struct document *d, const char *key, bool moved, struct 
 			if (d->series->changes[j].has_moved != moved)
 				continue;
 			buffer_append_string(d->out, count++ ? ",\n  " : "\n  ");
-			if (!put_change(d, &d->series->changes[j]))
+			if (!history_json_put_change(d, &d->series->changes[j]))
 				return error_set_memory(err);
 		}
 	}
@@ -208,12 +209,14 @@ static bool put_drifts(struct document *d, struct error *err)
 			const struct history_drift *drift = &d->series->drifts[j];
 
 			buffer_append_string(d->out, count++ ? ",\n  " : "\n  ");
-			if (!put_function(d, drift->function))
+			if (!history_json_put_function(d, drift->function))
 				return error_set_memory(err);
 			json_text_flag(d->out, "is_total", drift->function == HISTORY_WHOLE);
 			put_integer(d, "series", d->number);
-			json_text_member_number(d->out, "first_pct", percent_of(d, drift->function, drift->first));
-			json_text_member_number(d->out, "last_pct", percent_of(d, drift->function, drift->last));
+			json_text_member_number(
+				d->out, "first_pct", history_json_percent_of(d, drift->function, drift->first));
+			json_text_member_number(
+				d->out, "last_pct", history_json_percent_of(d, drift->function, drift->last));
 			put_per(d, "first", drift->function, drift->first);
 			put_per(d, "last", drift->function, drift->last);
 			json_text_member_number(d->out, "q", drift->q);
@@ -227,7 +230,7 @@ static bool put_drifts(struct document *d, struct error *err)
 
 /* ---- Series ---- */
 
-static bool put_notices(struct document *d, const uint32_t *notices, size_t count)
+static bool history_json_put_notices(struct document *d, const uint32_t *notices, size_t count)
 {
 	JSON_TEXT(d->out, "[");
 	for (size_t i = 0; i < count; i++) {
@@ -240,7 +243,7 @@ static bool put_notices(struct document *d, const uint32_t *notices, size_t coun
 }
 
 /* The profiles of a side of a pair, as indexes among all. */
-static void put_side(struct document *d, const struct history_pair *pair, enum diff_side side)
+static void history_json_put_side(struct document *d, const struct history_pair *pair, enum diff_side side)
 {
 	size_t at = 0;
 
@@ -253,7 +256,7 @@ static void put_side(struct document *d, const struct history_pair *pair, enum d
 	JSON_TEXT(d->out, "]");
 }
 
-static bool put_points(struct document *d, struct error *err)
+static bool history_json_put_points(struct document *d, struct error *err)
 {
 	JSON_TEXT(d->out, ",\"points\":[");
 	for (size_t i = 0; i < d->series->point_count; i++) {
@@ -267,10 +270,10 @@ static bool put_points(struct document *d, struct error *err)
 			return false;
 		buffer_printf(d->out, "%s\n   {\"index\":%zu", i ? "," : "", d->first + point->at);
 		json_text_flag(d->out, "is_deploy", point->is_deploy);
-		if (!put_text(d, "fact", history_string(d->history, point->fact)))
+		if (!history_json_put_text(d, "fact", history_string(d->history, point->fact)))
 			return error_set_memory(err);
-		put_side(d, &pair, DIFF_BASE);
-		put_side(d, &pair, DIFF_HEAD);
+		history_json_put_side(d, &pair, DIFF_BASE);
+		history_json_put_side(d, &pair, DIFF_HEAD);
 		if (!json_text_member(d->out, "command", command.data))
 			return error_set_memory(err);
 		JSON_TEXT(d->out, "}");
@@ -302,15 +305,15 @@ static bool put_one_series(struct document *d, struct error *err)
 		return error_set_memory(err);
 	json_text_member_number(d->out, "usual_total", d->words.is_per ? series->typical_total : NAN);
 	JSON_TEXT(d->out, ",\"notices\":");
-	if (!put_notices(d, series->notices, series->notice_count))
+	if (!history_json_put_notices(d, series->notices, series->notice_count))
 		return error_set_memory(err);
-	if (!put_points(d, err))
+	if (!history_json_put_points(d, err))
 		return false;
 	JSON_TEXT(d->out, "}");
 	return true;
 }
 
-static bool put_series(struct document *d, struct error *err)
+static bool history_json_put_series(struct document *d, struct error *err)
 {
 	buffer_append_string(d->out, ",\n \"series\": [");
 	for (size_t i = 0; i < d->history->series_count; i++) {
@@ -332,7 +335,7 @@ static bool put_profile(struct document *d, size_t index)
 	JSON_TEXT(d->out, "{\"name\":");
 	if (!json_text_string(d->out, summary_string(set, profile->name)))
 		return false;
-	put_time(d, index);
+	history_json_put_time(d, index);
 	JSON_TEXT(d->out, ",\"labels\":{");
 	for (size_t i = 0; i < profile->label_count; i++) {
 		buffer_append_string(d->out, i ? "," : "");
@@ -354,7 +357,7 @@ static bool put_profile(struct document *d, size_t index)
 	return true;
 }
 
-static bool put_profiles(struct document *d, struct error *err)
+static bool history_json_put_profiles(struct document *d, struct error *err)
 {
 	size_t count = 0;
 
@@ -380,10 +383,11 @@ bool render_history_json(const struct render_history *input, struct buffer *out,
 	if (!json_text_string(out, input->tool ? input->tool : ""))
 		return error_set_memory(err);
 	JSON_TEXT(out, ",\n \"notices\": ");
-	if (!put_notices(&d, d.history->notices, d.history->notice_count))
+	if (!history_json_put_notices(&d, d.history->notices, d.history->notice_count))
 		return error_set_memory(err);
-	if (!put_series(&d, err) || !put_profiles(&d, err) || !put_changes(&d, "changes", false, err) ||
-		!put_changes(&d, "moved", true, err) || !put_drifts(&d, err))
+	if (!history_json_put_series(&d, err) || !history_json_put_profiles(&d, err) ||
+		!history_json_put_changes(&d, "changes", false, err) ||
+		!history_json_put_changes(&d, "moved", true, err) || !put_drifts(&d, err))
 		return false;
 	JSON_TEXT(out, "\n}\n");
 	return buffer_ok(out, err);

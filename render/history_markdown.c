@@ -22,7 +22,7 @@ struct message {
 };
 
 /* Appends a sentence in which names stand in backticks, as code. */
-static void append_sentence(struct buffer *out, const char *text)
+static void history_markdown_append_sentence(struct buffer *out, const char *text)
 {
 	bool is_code = false;
 
@@ -46,7 +46,7 @@ static void append_sentence(struct buffer *out, const char *text)
 }
 
 /* Writes what a function says, between two strings. */
-static void emit_words(struct message *m, const char *before,
+static void history_markdown_emit_words(struct message *m, const char *before,
 	void (*say)(const struct history_words *, struct buffer *), const char *after)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -58,14 +58,14 @@ static void emit_words(struct message *m, const char *before,
 	buffer_append(&text, "", 0);
 	buffer_append_string(&part, before);
 	if (!text.failed)
-		append_sentence(&part, text.data);
+		history_markdown_append_sentence(&part, text.data);
 	buffer_append_string(&part, after);
 	part.failed |= text.failed;
 	markdown_emit(&m->w, &part);
 }
 
 /* Appends a part if it ends before `end`; else remembers that something was left out. */
-static void emit_until(struct message *m, const struct buffer *part, size_t end)
+static void history_markdown_emit_until(struct message *m, const struct buffer *part, size_t end)
 {
 	if (!part->failed && m->w.out->size - m->w.start + part->size > end)
 		m->left_out = true;
@@ -110,10 +110,10 @@ static void emit_open(struct message *m, const struct history_change *change)
 		history_words_delta(change).text, history_words_interval(change).text,
 		history_words_evidence(change).text, history_words_code(change));
 	append_bars(m, change, &row);
-	emit_until(m, &row, OPEN_END);
+	history_markdown_emit_until(m, &row, OPEN_END);
 }
 
-static void write_open(struct message *m)
+static void history_markdown_write_open(struct message *m)
 {
 	const struct history_series *series = m->words.series;
 	struct history_words_count count = history_words_count(series);
@@ -126,7 +126,7 @@ static void write_open(struct message *m)
 	for (size_t i = 0; i < series->change_count; i++)
 		if (history_words_is_open(&series->changes[i]))
 			emit_open(m, &series->changes[i]);
-	emit_words(m, "\n", history_words_of_changes, "\n\n");
+	history_markdown_emit_words(m, "\n", history_words_of_changes, "\n\n");
 }
 
 static void emit_went(struct message *m, const struct history_change *change)
@@ -141,10 +141,10 @@ static void emit_went(struct message *m, const struct history_change *change)
 	buffer_printf(
 		&row, " %s | %s | ", history_words_time_kind(change), history_words_course(&m->words, change).text);
 	append_bars(m, change, &row);
-	emit_until(m, &row, WENT_END);
+	history_markdown_emit_until(m, &row, WENT_END);
 }
 
-static void write_went(struct message *m)
+static void history_markdown_write_went(struct message *m)
 {
 	const struct history_series *series = m->words.series;
 	size_t count = history_words_count(series).went;
@@ -164,7 +164,7 @@ static void write_went(struct message *m)
 	markdown_emit_string(&m->w, "\n</details>\n\n");
 }
 
-static void write_drifts(struct message *m)
+static void history_markdown_write_drifts(struct message *m)
 {
 	const struct history_series *series = m->words.series;
 	size_t listed = 0;
@@ -212,7 +212,7 @@ static void write_command(struct message *m)
 	markdown_emit(&m->w, &part);
 }
 
-static void write_notices(struct message *m, const uint32_t *notices, size_t count)
+static void history_markdown_write_notices(struct message *m, const uint32_t *notices, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(buffer_deinit) struct buffer part = { 0 };
@@ -226,17 +226,17 @@ static void write_notices(struct message *m, const uint32_t *notices, size_t cou
 	markdown_emit_string(&m->w, count ? "\n" : "");
 }
 
-static bool write_series(struct message *m, struct error *err)
+static bool history_markdown_write_series(struct message *m, struct error *err)
 {
 	if (!history_bars_init(&m->bars, &m->words, BARS, err))
 		return false;
-	emit_words(m, "### ", history_words_verdict, "\n\n");
-	write_open(m);
-	write_went(m);
-	write_drifts(m);
+	history_markdown_emit_words(m, "### ", history_words_verdict, "\n\n");
+	history_markdown_write_open(m);
+	history_markdown_write_went(m);
+	history_markdown_write_drifts(m);
 	write_command(m);
-	emit_words(m, "", history_words_facts, "\n\n");
-	write_notices(m, m->words.series->notices, m->words.series->notice_count);
+	history_markdown_emit_words(m, "", history_words_facts, "\n\n");
+	history_markdown_write_notices(m, m->words.series->notices, m->words.series->notice_count);
 	history_bars_deinit(&m->bars);
 	return true;
 }
@@ -249,10 +249,10 @@ bool render_history_markdown(const struct render_history *input, struct buffer *
 	markdown_emit_string(&m.w, marker);
 	for (size_t i = 0; i < history->series_count; i++) {
 		m.words = history_words_of(history, &history->series[i]);
-		if (!write_series(&m, err))
+		if (!history_markdown_write_series(&m, err))
 			return false;
 	}
-	write_notices(&m, history->notices, history->notice_count);
+	history_markdown_write_notices(&m, history->notices, history->notice_count);
 	m.w.full = m.w.full || m.left_out;
 	markdown_finish(&m.w);
 	return buffer_ok(out, err);

@@ -13,7 +13,7 @@ static const char *one_of(const struct history_words *w)
 }
 
 /* "CPU time" */
-static const char *metric_words(const struct history_words *w)
+static const char *history_sentences_metric_words(const struct history_words *w)
 {
 	return w->series->count > 0 ? summary_string(w->history->set, history_words_profile(w, 0)->metric_words) : "";
 }
@@ -21,9 +21,9 @@ static const char *metric_words(const struct history_words *w)
 void history_words_measure(const struct history_words *w, struct buffer *out)
 {
 	if (w->is_per)
-		buffer_printf(out, "%s per %s", metric_words(w), one_of(w));
+		buffer_printf(out, "%s per %s", history_sentences_metric_words(w), one_of(w));
 	else
-		buffer_printf(out, "%% of the %s", metric_words(w));
+		buffer_printf(out, "%% of the %s", history_sentences_metric_words(w));
 }
 
 /* ---- Sentences ---- */
@@ -77,7 +77,7 @@ static void append_values(const struct history_words *w, const struct history_ch
 	if (w->is_per)
 		buffer_printf(out, " per %s", one_of(w));
 	else if (change->function != HISTORY_WHOLE)
-		buffer_printf(out, " of the %s", metric_words(w));
+		buffer_printf(out, " of the %s", history_sentences_metric_words(w));
 	if (change->function == HISTORY_WHOLE)
 		buffer_printf(out, " (%s)", history_words_delta(change).text);
 }
@@ -95,7 +95,7 @@ static const struct history_change *above_all(const struct history_words *w, con
 	return NULL;
 }
 
-static void append_name(const struct history_words *w, uint32_t function, struct buffer *out)
+static void history_sentences_append_name(const struct history_words *w, uint32_t function, struct buffer *out)
 {
 	buffer_append_byte(out, '`');
 	profile_shorten_name(history_words_name(w, function), NAME_COLUMNS, out);
@@ -113,16 +113,16 @@ static void append_newest(const struct history_words *w, struct buffer *out)
 	most = above_all(w, change);
 	buffer_append_string(out, " The newest: ");
 	if (change->function == HISTORY_WHOLE)
-		buffer_append_string(out, metric_words(w));
+		buffer_append_string(out, history_sentences_metric_words(w));
 	else
-		append_name(w, change->function, out);
+		history_sentences_append_name(w, change->function, out);
 	append_values(w, change, out);
 	buffer_printf(out, " since %s", history_words_time(w, w->series->points[change->point].at).text);
 	if (fact[0])
 		buffer_printf(out, " (%s)", fact);
 	if (most) {
 		buffer_append_string(out, ", above all ");
-		append_name(w, most->function, out);
+		history_sentences_append_name(w, most->function, out);
 		append_values(w, most, out);
 	}
 	buffer_append_byte(out, '.');
@@ -152,7 +152,7 @@ static void append_nothing(const struct history_words *w, struct buffer *out)
 		append_span(w, out);
 }
 
-static void append_open(const struct history_words_count *count, struct buffer *out)
+static void history_sentences_append_open(const struct history_words_count *count, struct buffer *out)
 {
 	size_t open = count->more + count->less;
 
@@ -174,7 +174,7 @@ void history_words_verdict(const struct history_words *w, struct buffer *out)
 	if (title[0])
 		buffer_printf(out, "%s: ", title);
 	if (count.more + count.less > 0)
-		append_open(&count, out);
+		history_sentences_append_open(&count, out);
 	else if (count.went > 0)
 		buffer_append_string(out, "no change is open");
 	else
@@ -197,7 +197,7 @@ const struct render_history_part *render_history_part_of(
 }
 
 /* Appends a word of a shell's command. */
-static void append_word(const char *word, struct buffer *out)
+static void history_sentences_append_word(const char *word, struct buffer *out)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:@%+=-";
 
@@ -233,11 +233,11 @@ void history_words_side(
 	if (names.failed)
 		out->failed = true;
 	else
-		append_word(names.data, out);
+		history_sentences_append_word(names.data, out);
 }
 
 /* Appends the name of a file of the point: "2026-11-18-1402.html". */
-static void append_file(const struct history_words *w, size_t index, struct buffer *out)
+static void history_sentences_append_file(const struct history_words *w, size_t index, struct buffer *out)
 {
 	struct format_text stamp = history_words_stamp(history_words_profile(w, index)->start_unix_ns);
 	const char *text = stamp.text; /* 2026-11-18T14:02:00.000Z */
@@ -260,5 +260,5 @@ void history_words_command(
 	buffer_append_byte(out, ' ');
 	history_words_side(input, &pair, DIFF_HEAD, out);
 	buffer_append_string(out, " -o ");
-	append_file(w, w->series->points[point].at, out);
+	history_sentences_append_file(w, w->series->points[point].at, out);
 }

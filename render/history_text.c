@@ -21,7 +21,7 @@ enum {
 };
 
 /* How many rows a list has: a screen is of several lists. */
-static size_t rows_of(const struct text_writer *w)
+static size_t history_text_rows_of(const struct text_writer *w)
 {
 	return w->is_whole ? MOST_ROWS : w->rows;
 }
@@ -76,7 +76,8 @@ static void add_point(const struct history_words *words, const struct history_ch
 		table_add_group(table, line.data);
 }
 
-static void add_open(const struct history_words *words, const struct history_change *change, struct table *table)
+static void history_text_add_open(
+	const struct history_words *words, const struct history_change *change, struct table *table)
 {
 	struct format_text values = history_words_values(words, change->function, change->before, change->after),
 			   delta = history_words_delta(change), interval = history_words_interval(change),
@@ -87,7 +88,7 @@ static void add_open(const struct history_words *words, const struct history_cha
 	table_add(table, cells, change_style(change));
 }
 
-static bool write_open(const struct text_writer *w, const struct history_words *words, struct error *err)
+static bool history_text_write_open(const struct text_writer *w, const struct history_words *words, struct error *err)
 {
 	static const struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true, .is_name = true },
@@ -108,13 +109,13 @@ static bool write_open(const struct text_writer *w, const struct history_words *
 
 		if (!history_words_is_open(change))
 			continue;
-		if (listed == rows_of(w)) {
+		if (listed == history_text_rows_of(w)) {
 			left_out++;
 			continue;
 		}
 		if (change->point != point)
 			add_point(words, change, &table);
-		add_open(words, change, &table);
+		history_text_add_open(words, change, &table);
 		point = change->point;
 		listed++;
 	}
@@ -136,7 +137,7 @@ static void add_went(const struct history_words *words, const struct history_cha
 	table_add(table, cells, TABLE_PLAIN);
 }
 
-static bool write_went(const struct text_writer *w, const struct history_words *words, struct error *err)
+static bool history_text_write_went(const struct text_writer *w, const struct history_words *words, struct error *err)
 {
 	static const struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true, .is_name = true },
@@ -174,7 +175,7 @@ static bool write_went(const struct text_writer *w, const struct history_words *
 	return true;
 }
 
-static bool write_drifts(const struct text_writer *w, const struct history_words *words, struct error *err)
+static bool history_text_write_drifts(const struct text_writer *w, const struct history_words *words, struct error *err)
 {
 	static const struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true, .is_name = true },
@@ -237,7 +238,8 @@ static void append_padded(struct buffer *out, const char *text, size_t width, bo
 		buffer_append_byte(out, ' ');
 }
 
-static void write_line(const struct text_writer *w, const struct lines *lines, uint32_t function, bool is_self)
+static void history_text_write_line(
+	const struct text_writer *w, const struct lines *lines, uint32_t function, bool is_self)
 {
 	const struct history_words *words = lines->bars.words;
 	CLEANUP(buffer_deinit) struct buffer drawn = { 0 };
@@ -334,13 +336,13 @@ static bool write_lined(const struct text_writer *w, const struct history_words 
 		return false;
 	text_heading(w, "Over time, each from its least to its greatest value");
 	for (size_t i = 0; i < count; i++)
-		write_line(w, &lines, lined[i].function, lined[i].is_self);
+		history_text_write_line(w, &lines, lined[i].function, lined[i].is_self);
 	write_deploys(w, &lines);
 	history_bars_deinit(&lines.bars);
 	return true;
 }
 
-static bool write_lines(const struct text_writer *w, const struct history_words *words, struct error *err)
+static bool history_text_write_lines(const struct text_writer *w, const struct history_words *words, struct error *err)
 {
 	const struct history_series *series = words->series;
 	CLEANUP(cleanup_free)
@@ -374,7 +376,7 @@ static bool write_pair(const struct text_writer *w, const struct history_words *
 }
 
 /* The points of open changes, the latest first. */
-static bool write_pairs(const struct text_writer *w, const struct history_words *words,
+static bool history_text_write_pairs(const struct text_writer *w, const struct history_words *words,
 	const struct render_history *input, struct error *err)
 {
 	const struct history_series *series = words->series;
@@ -404,25 +406,25 @@ static bool write_pairs(const struct text_writer *w, const struct history_words 
 
 /* ---- Sections ---- */
 
-static void write_notices(
+static void history_text_write_notices(
 	const struct text_writer *w, const struct history *history, const uint32_t *notices, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		text_mark(w, "-", history_string(history, notices[i]));
 }
 
-static bool write_series(const struct text_writer *w, const struct history_words *words,
+static bool history_text_write_series(const struct text_writer *w, const struct history_words *words,
 	const struct render_history *input, struct error *err)
 {
 	const struct history_series *series = words->series;
 
-	if (!write_words(w, words, history_words_facts, err) || !write_open(w, words, err) ||
-		!write_went(w, words, err) || !write_drifts(w, words, err) || !write_lines(w, words, err) ||
-		!write_pairs(w, words, input, err))
+	if (!write_words(w, words, history_words_facts, err) || !history_text_write_open(w, words, err) ||
+		!history_text_write_went(w, words, err) || !history_text_write_drifts(w, words, err) ||
+		!history_text_write_lines(w, words, err) || !history_text_write_pairs(w, words, input, err))
 		return false;
 	if (series->notice_count > 0)
 		text_heading(w, "Notices");
-	write_notices(w, words->history, series->notices, series->notice_count);
+	history_text_write_notices(w, words->history, series->notices, series->notice_count);
 	return true;
 }
 
@@ -454,11 +456,11 @@ bool render_history_text(const struct render_history *input, const struct render
 
 		if (history->series_count > 1)
 			text_heading(&w, history_words_title(&words));
-		if (!write_series(&w, &words, input, err))
+		if (!history_text_write_series(&w, &words, input, err))
 			return false;
 	}
 	if (history->notice_count > 0)
 		text_heading(&w, "Profiles that are in no series");
-	write_notices(&w, history, history->notices, history->notice_count);
+	history_text_write_notices(&w, history, history->notices, history->notice_count);
 	return buffer_ok(out, err);
 }

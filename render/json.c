@@ -65,7 +65,7 @@ static json_t *measured(double value)
 	return fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_real(value);
 }
 
-static json_t *count(uint64_t value)
+static json_t *render_json_count(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
@@ -85,30 +85,31 @@ static json_t *document_interval(struct json_writer *w, const struct diff_estima
 
 /* ---- Recordings ---- */
 
-static json_t *stops(struct json_writer *w, const struct profile_quality *quality)
+static json_t *json_stops(struct json_writer *w, const struct profile_quality *quality)
 {
 	json_t *object = json_object();
 
 	for (int i = 0; i < PROFILE_STOP_COUNT; i++) {
 		if (quality->stops[i] > 0)
-			document_put(w, object, profile_stop_name((enum profile_stop)i), count(quality->stops[i]));
+			document_put(w, object, profile_stop_name((enum profile_stop)i),
+				render_json_count(quality->stops[i]));
 	}
 	return object;
 }
 
 /* Counts of --verify, if the recording was verified. */
-static json_t *verified(struct json_writer *w, const struct profile *profile)
+static json_t *json_verified(struct json_writer *w, const struct profile *profile)
 {
 	const struct profile_verification *verification = &profile->verification;
 	json_t *object = json_object(), *stacks = json_object(), *names = json_object();
 
-	document_put(w, stacks, "compared", count(profile_verification_stacks(verification)));
+	document_put(w, stacks, "compared", render_json_count(profile_verification_stacks(verification)));
 	for (int i = 0; i < PROFILE_COMPARISON_COUNT; i++)
-		document_put(
-			w, stacks, profile_comparison_name((enum profile_comparison)i), count(verification->stacks[i]));
-	document_put(w, names, "compared", count(verification->names_equal + verification->names_other));
-	document_put(w, names, "equal", count(verification->names_equal));
-	document_put(w, names, "other", count(verification->names_other));
+		document_put(w, stacks, profile_comparison_name((enum profile_comparison)i),
+			render_json_count(verification->stacks[i]));
+	document_put(w, names, "compared", render_json_count(verification->names_equal + verification->names_other));
+	document_put(w, names, "equal", render_json_count(verification->names_equal));
+	document_put(w, names, "other", render_json_count(verification->names_other));
 	document_put(w, object, "stacks", stacks);
 	document_put(w, object, "names", names);
 	return object;
@@ -130,18 +131,18 @@ static void put_quality(struct json_writer *w, json_t *object, const struct prof
 
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns += (double)profile->runs[i].duration_ns;
-	document_put(w, object, "runs", count(profile->run_count));
+	document_put(w, object, "runs", render_json_count(profile->run_count));
 	document_put(w, object, "duration_ns", measured(duration_ns));
 	document_put(w, object, "elapsed_ns", elapsed_time(profile));
 	document_put(w, object, "samples", measured(summary_samples(profile)));
-	document_put(w, object, "lost", recorded ? count(quality->lost) : json_null());
-	document_put(w, object, "throttled", recorded ? count(quality->throttled) : json_null());
-	document_put(w, object, "lost_sideband", recorded ? count(quality->lost_sideband) : json_null());
+	document_put(w, object, "lost", recorded ? render_json_count(quality->lost) : json_null());
+	document_put(w, object, "throttled", recorded ? render_json_count(quality->throttled) : json_null());
+	document_put(w, object, "lost_sideband", recorded ? render_json_count(quality->lost_sideband) : json_null());
 	document_put(w, object, "whole_stacks_pct", json_number(summary_whole_percent(profile)));
-	document_put(w, object, "stops", stops(w, quality));
+	document_put(w, object, "stops", json_stops(w, quality));
 }
 
-static json_t *fact_value(const struct profile *profile, const struct profile_fact *fact)
+static json_t *json_fact_value(const struct profile *profile, const struct profile_fact *fact)
 {
 	uint32_t value = profile_fact_get(&profile->facts, fact);
 
@@ -149,7 +150,7 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 	case PROFILE_FACT_STRING:
 		return json_valid_string(profile_string(profile, value));
 	case PROFILE_FACT_NUMBER:
-		return count(value);
+		return render_json_count(value);
 	case PROFILE_FACT_THOUSANDTHS:
 		return value ? json_number(value / 1000.0) : json_null();
 	case PROFILE_FACT_FLAG:
@@ -158,7 +159,7 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 	return json_null();
 }
 
-static json_t *labels(struct json_writer *w, const struct profile *profile)
+static json_t *json_labels(struct json_writer *w, const struct profile *profile)
 {
 	json_t *object = json_object();
 
@@ -168,7 +169,7 @@ static json_t *labels(struct json_writer *w, const struct profile *profile)
 	return object;
 }
 
-static json_t *recording(struct json_writer *w, enum diff_side side)
+static json_t *json_recording(struct json_writer *w, enum diff_side side)
 {
 	const struct profile *profile = w->input->profiles[side];
 	size_t fact_count;
@@ -180,11 +181,11 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 		return object;
 	for (size_t i = 0; i < fact_count; i++)
 		if (!facts[i].is_rare || profile_fact_get(&profile->facts, &facts[i]) != 0)
-			document_put(w, object, facts[i].name, fact_value(profile, &facts[i]));
+			document_put(w, object, facts[i].name, json_fact_value(profile, &facts[i]));
 	if (profile->label_count > 0)
-		document_put(w, object, "labels", labels(w, profile));
+		document_put(w, object, "labels", json_labels(w, profile));
 	if (profile->verification.is_there)
-		document_put(w, object, "verified", verified(w, profile));
+		document_put(w, object, "verified", json_verified(w, profile));
 	put_quality(w, object, profile);
 	document_put(w, object, "requests", json_requests(w->input, side));
 	return object;
@@ -203,7 +204,7 @@ static json_t *metric(struct json_writer *w)
 
 /* The names of all metrics that can be shown, or compared: not samples where there are none, or where they are not
  * known. */
-static json_t *metrics(struct json_writer *w)
+static json_t *json_metrics(struct json_writer *w)
 {
 	struct page_metric found[PROFILE_MAX_VALUE_TYPES];
 	size_t found_count = page_data_metrics(w->input, found);
@@ -235,7 +236,7 @@ static json_t *waits_of_side(struct json_writer *w, enum diff_side side)
 	return array;
 }
 
-static json_t *waits(struct json_writer *w)
+static json_t *json_waits(struct json_writer *w)
 {
 	json_t *object;
 
@@ -263,7 +264,7 @@ static json_t *functions_of_lock(struct json_writer *w, const struct waits_relea
 	return array;
 }
 
-static void put_lock(struct json_writer *w, json_t *object, const struct waits_lock *lock)
+static void json_put_lock(struct json_writer *w, json_t *object, const struct waits_lock *lock)
 {
 	document_put(w, object, "ns", json_integer(lock->ns));
 	document_put(w, object, "callers", functions_of_lock(w, lock->callers, lock->caller_count));
@@ -287,7 +288,7 @@ static json_t *lock_of_side(struct json_writer *w, const struct waits_lock *lock
 	if (!lock)
 		return json_null();
 	object = json_object();
-	put_lock(w, object, lock);
+	json_put_lock(w, object, lock);
 	return object;
 }
 
@@ -302,7 +303,7 @@ static json_t *locks_of_report(struct json_writer *w)
 	for (size_t i = 0; i < lock_count && i < MOST_LOCKS; i++) {
 		json_t *object = lock_identity(w, &locks[i]);
 
-		put_lock(w, object, &locks[i]);
+		json_put_lock(w, object, &locks[i]);
 		document_push(w, array, object);
 	}
 	return array;
@@ -358,7 +359,7 @@ static json_t *nameless_locks(struct json_writer *w, enum diff_side side)
 		nameless++;
 		all_ns = saturating_add(all_ns, locks[i].ns);
 	}
-	document_put(w, object, "count", count(nameless));
+	document_put(w, object, "count", render_json_count(nameless));
 	document_put(w, object, "ns", json_integer(all_ns));
 	return object;
 }
@@ -378,9 +379,9 @@ static void put_locks(struct json_writer *w, json_t *root)
 	document_put(w, root, "nameless_locks", nameless);
 }
 
-static void put_waits(struct json_writer *w, json_t *root)
+static void json_put_waits(struct json_writer *w, json_t *root)
 {
-	document_put(w, root, "waits", waits(w));
+	document_put(w, root, "waits", json_waits(w));
 	put_locks(w, root);
 }
 
@@ -407,7 +408,7 @@ static json_t *scale(struct json_writer *w)
 	document_put(w, object, "factor_ci", factor_interval(w));
 	document_put(w, object, "load", json_valid_string(w->diff->scale.load_is_unknown ? "unknown" : "known"));
 	document_put(w, object, "length", json_valid_string(w->diff->scale.length_is_unknown ? "unknown" : "known"));
-	document_put(w, object, "controls", count(w->diff->scale.controls));
+	document_put(w, object, "controls", render_json_count(w->diff->scale.controls));
 	document_put(w, object, "other_mode",
 		known ? json_valid_string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());
 	document_put(w, object, "other_factor", known ? json_number(w->diff->scale.other_factor) : json_null());
@@ -418,7 +419,7 @@ static json_t *scale(struct json_writer *w)
 }
 
 /* Puts a value in the metric's unit: that of a metric which is no time has a key without "_ns". */
-static void put_value(struct json_writer *w, json_t *object, const char *key, json_t *value)
+static void json_put_value(struct json_writer *w, json_t *object, const char *key, json_t *value)
 {
 	char plain[16];
 
@@ -431,9 +432,9 @@ static json_t *totals(struct json_writer *w)
 	const struct diff_estimate *e = &w->diff->total;
 	json_t *object = json_object();
 
-	put_value(w, object, "base_ns", measured(w->diff->raw_total[DIFF_BASE]));
-	put_value(w, object, "head_ns", measured(w->diff->raw_total[DIFF_HEAD]));
-	put_value(w, object, "delta_ns", json_number(e->delta));
+	json_put_value(w, object, "base_ns", measured(w->diff->raw_total[DIFF_BASE]));
+	json_put_value(w, object, "head_ns", measured(w->diff->raw_total[DIFF_HEAD]));
+	json_put_value(w, object, "delta_ns", json_number(e->delta));
 	document_put(w, object, "delta_pct_of_base", json_number(summary_percent_of_base(e)));
 	document_put(w, object, "delta_pct_points", json_number(summary_points(w->diff, e->delta)));
 	document_put(w, object, "ci", document_interval(w, e));
@@ -443,28 +444,29 @@ static json_t *totals(struct json_writer *w)
 	return object;
 }
 
-static json_t *evidence(struct json_writer *w)
+static json_t *json_evidence(struct json_writer *w)
 {
 	const struct diff_evidence *e = &w->diff->evidence;
 	json_t *object = json_object();
 
 	document_put(w, object, "mode", json_valid_string(diff_evidence_mode_name(e->mode)));
-	document_put(w, object, "runs_base", count(e->runs[DIFF_BASE]));
-	document_put(w, object, "runs_head", count(e->runs[DIFF_HEAD]));
+	document_put(w, object, "runs_base", render_json_count(e->runs[DIFF_BASE]));
+	document_put(w, object, "runs_head", render_json_count(e->runs[DIFF_HEAD]));
 	document_put(w, object, "blocks",
-		count(e->blocks[DIFF_BASE] < e->blocks[DIFF_HEAD] ? e->blocks[DIFF_BASE] : e->blocks[DIFF_HEAD]));
-	document_put(w, object, "blocks_base", count(e->blocks[DIFF_BASE]));
-	document_put(w, object, "blocks_head", count(e->blocks[DIFF_HEAD]));
+		render_json_count(
+			e->blocks[DIFF_BASE] < e->blocks[DIFF_HEAD] ? e->blocks[DIFF_BASE] : e->blocks[DIFF_HEAD]));
+	document_put(w, object, "blocks_base", render_json_count(e->blocks[DIFF_BASE]));
+	document_put(w, object, "blocks_head", render_json_count(e->blocks[DIFF_HEAD]));
 	document_put(w, object, "q", json_number(e->q));
 	document_put(w, object, "floor_rsd", json_number(e->floor_rsd));
 	document_put(w, object, "floor_changed_rsd", json_number(e->floor_changed_rsd));
 	document_put(w, object, "by_ranks", json_boolean(e->by_ranks));
-	document_put(w, object, "aa_false_flags", e->aa_done ? count(e->aa_false_flags) : json_null());
-	document_put(w, object, "aa_functions", e->aa_done ? count(e->aa_functions) : json_null());
+	document_put(w, object, "aa_false_flags", e->aa_done ? render_json_count(e->aa_false_flags) : json_null());
+	document_put(w, object, "aa_functions", e->aa_done ? render_json_count(e->aa_functions) : json_null());
 	return object;
 }
 
-static json_t *warnings(struct json_writer *w)
+static json_t *json_warnings(struct json_writer *w)
 {
 	const struct string_table *strings = w->suite ? w->suite->strings : w->diff->strings;
 	const struct diff_warning *all = w->suite ? w->suite->warnings : w->diff->warnings;
@@ -491,13 +493,13 @@ static json_t *origins(struct json_writer *w)
 
 		document_put(w, object, "origin", json_valid_string(profile_origin_name((enum profile_origin)i)));
 		if (w->diff->sides == DIFF_SIDES) {
-			put_value(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
-			put_value(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
-			put_value(w, object, "delta_ns", json_number(origin->delta));
+			json_put_value(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
+			json_put_value(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
+			json_put_value(w, object, "delta_ns", json_number(origin->delta));
 			document_put(
 				w, object, "delta_pct_points", json_number(summary_points(w->diff, origin->delta)));
 		} else {
-			put_value(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
+			json_put_value(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
 			document_put(w, object, "self_pct",
 				json_number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 		}
@@ -515,12 +517,12 @@ static json_t *beside(struct json_writer *w, const struct diff_origin *o)
 	json_t *object = json_object();
 
 	if (w->diff->sides == DIFF_SIDES) {
-		put_value(w, object, "base_ns", measured(o->raw[DIFF_BASE]));
-		put_value(w, object, "head_ns", measured(o->raw[DIFF_HEAD]));
-		put_value(w, object, "delta_ns", json_number(o->delta));
+		json_put_value(w, object, "base_ns", measured(o->raw[DIFF_BASE]));
+		json_put_value(w, object, "head_ns", measured(o->raw[DIFF_HEAD]));
+		json_put_value(w, object, "delta_ns", json_number(o->delta));
 		document_put(w, object, "delta_pct_points", json_number(summary_points(w->diff, o->delta)));
 	} else {
-		put_value(w, object, "self_ns", measured(o->raw[DIFF_HEAD]));
+		json_put_value(w, object, "self_ns", measured(o->raw[DIFF_HEAD]));
 		document_put(w, object, "self_pct",
 			json_number(format_share(o->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 	}
@@ -533,9 +535,9 @@ static json_t *run_queue(struct json_writer *w)
 	const struct diff_estimate *e = &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total;
 	json_t *object = json_object();
 
-	put_value(w, object, "base_ns", measured(w->diff->run_queue.raw[DIFF_BASE]));
-	put_value(w, object, "head_ns", measured(w->diff->run_queue.raw[DIFF_HEAD]));
-	put_value(w, object, "delta_ns", json_number(e->delta));
+	json_put_value(w, object, "base_ns", measured(w->diff->run_queue.raw[DIFF_BASE]));
+	json_put_value(w, object, "head_ns", measured(w->diff->run_queue.raw[DIFF_HEAD]));
+	json_put_value(w, object, "delta_ns", json_number(e->delta));
 	document_put(w, object, "delta_pct_points", json_number(summary_points(w->diff, e->delta)));
 	document_put(w, object, "state", json_valid_string(diff_state_name(e->state)));
 	return object;
@@ -561,14 +563,14 @@ static void put_diff(struct json_writer *w, json_t *root)
 {
 	json_t *recordings = json_object();
 
-	document_put(w, recordings, "base", recording(w, DIFF_BASE));
-	document_put(w, recordings, "head", recording(w, DIFF_HEAD));
+	document_put(w, recordings, "base", json_recording(w, DIFF_BASE));
+	document_put(w, recordings, "head", json_recording(w, DIFF_HEAD));
 	put_verdict(w, root);
 	document_put(w, root, "cause", json_cause(w->diff));
 	document_put(w, root, "scale", scale(w));
 	document_put(w, root, "latency", json_latency(w->diff));
 	document_put(w, root, "totals", totals(w));
-	document_put(w, root, "evidence", evidence(w));
+	document_put(w, root, "evidence", json_evidence(w));
 	document_put(w, root, "runs", json_runs(w->input));
 	document_put(w, root, "instances", json_instances(w->input));
 	document_put(w, root, "layouts", json_layouts(&w->diff->layouts));
@@ -589,7 +591,7 @@ static void put_report(struct json_writer *w, json_t *root)
 
 	document_put(w, sums, w->diff->is_time ? "ns" : "total", measured(w->diff->raw_total[DIFF_HEAD]));
 	document_put(w, root, "totals", sums);
-	document_put(w, root, "recording", recording(w, DIFF_HEAD));
+	document_put(w, root, "recording", json_recording(w, DIFF_HEAD));
 }
 
 /* Twelve digits are more than was measured, and the same on every machine. */
@@ -599,21 +601,21 @@ static bool document_dump(const json_t *json, size_t flags, struct buffer *out)
 }
 
 /* Writes the last member, one function a line, since there are many. */
-static void write_functions(struct json_writer *w, struct buffer *out)
+static void json_write_functions(struct json_writer *w, struct buffer *out)
 {
-	size_t all = w->diff->function_count, count = question_rows(w->input, all);
+	size_t all = w->diff->function_count, render_json_count = question_rows(w->input, all);
 
-	count = count < all ? count : all;
-	if (count < all)
-		buffer_printf(out, ",\n \"functions_left_out\": %zu", all - count);
+	render_json_count = render_json_count < all ? render_json_count : all;
+	if (render_json_count < all)
+		buffer_printf(out, ",\n \"functions_left_out\": %zu", all - render_json_count);
 	buffer_append_string(out, ",\n \"functions\": [");
-	for (size_t i = 0; i < count && !w->failed && !out->failed; i++) {
+	for (size_t i = 0; i < render_json_count && !w->failed && !out->failed; i++) {
 		buffer_append_string(out, i ? ",\n  " : "\n  ");
 		if (!json_function(w->input, w->waits, i, out))
 			w->failed = true;
 		buffer_pass_on(out);
 	}
-	buffer_append_string(out, count ? "\n ]\n}\n" : "]\n}\n");
+	buffer_append_string(out, render_json_count ? "\n ]\n}\n" : "]\n}\n");
 }
 
 static void put_document(struct json_writer *w, json_t *root)
@@ -624,21 +626,21 @@ static void put_document(struct json_writer *w, json_t *root)
 	document_put(w, root, "schema", json_valid_string(compared ? "kelvin.diff/1" : "kelvin.report/1"));
 	document_put(w, root, "tool", json_valid_string(w->input->tool ? w->input->tool : ""));
 	document_put(w, root, "metric", metric(w));
-	document_put(w, root, "metrics", metrics(w));
+	document_put(w, root, "metrics", json_metrics(w));
 	if (compared)
 		put_diff(w, root);
 	else
 		put_report(w, root);
-	document_put(w, root, "warnings", warnings(w));
+	document_put(w, root, "warnings", json_warnings(w));
 	document_put(w, root, "origins", origins(w));
 	document_put(w, root, "interrupts", beside(w, &w->diff->interrupts));
 	document_put(w, root, "compilation", beside(w, &w->diff->compilation));
 	if (summary_has_run_queue(w->diff))
 		document_put(w, root, "run_queue", run_queue(w));
 	if (w->waits)
-		put_waits(w, root);
+		json_put_waits(w, root);
 	if (!compared && head && head->verification.is_there)
-		document_put(w, root, "verified", verified(w, head));
+		document_put(w, root, "verified", json_verified(w, head));
 }
 
 bool json_document(const struct render_input *input, const struct diff_suite *suite, const struct buffer *members,
@@ -670,7 +672,7 @@ bool json_document(const struct render_input *input, const struct diff_suite *su
 		return false;
 	if (!question_json(input, out) || !groups_json(input, out))
 		w.failed = true;
-	write_functions(&w, out);
+	json_write_functions(&w, out);
 	if (w.failed && !out->failed)
 		return error_set_memory(err);
 	return buffer_ok(out, err);

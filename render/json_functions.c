@@ -47,27 +47,28 @@ static void put_figure(const struct diff *diff, struct buffer *out, const char *
 	put_measured(out, value);
 }
 
-static void put_number(struct buffer *out, const char *before, double value)
+static void json_functions_put_number(struct buffer *out, const char *before, double value)
 {
 	buffer_append_string(out, before);
 	json_text_number(out, value);
 }
 
-static void put_points(const struct diff *diff, struct buffer *out, const char *before, double delta)
+static void json_functions_put_points(const struct diff *diff, struct buffer *out, const char *before, double delta)
 {
-	put_number(out, before, summary_points(diff, delta));
+	json_functions_put_number(out, before, summary_points(diff, delta));
 }
 
 /* [low, high] in points; null without evidence. */
-static void put_interval(const struct diff *diff, struct buffer *out, const char *before, const struct diff_estimate *e)
+static void json_functions_put_interval(
+	const struct diff *diff, struct buffer *out, const char *before, const struct diff_estimate *e)
 {
 	buffer_append_string(out, before);
 	if (!isfinite(e->ci_low) || !isfinite(e->ci_high)) {
 		JSON_TEXT(out, "null");
 		return;
 	}
-	put_points(diff, out, "[", e->ci_low);
-	put_points(diff, out, ",", e->ci_high);
+	json_functions_put_points(diff, out, "[", e->ci_low);
+	json_functions_put_points(diff, out, ",", e->ci_high);
 	JSON_TEXT(out, "]");
 }
 
@@ -153,20 +154,20 @@ static void put_differences(const struct diff *diff, const struct diff_function 
 	JSON_TEXT(out, ",\"delta_total");
 	end_key(diff, out);
 	json_text_number(out, f->total.delta);
-	put_number(out, ",\"delta_self_pct_of_base\":", summary_percent_of_base(&f->self));
-	put_number(out, ",\"delta_total_pct_of_base\":", summary_percent_of_base(&f->total));
-	put_points(diff, out, ",\"delta_self_pct_points\":", f->self.delta);
-	put_points(diff, out, ",\"delta_total_pct_points\":", f->total.delta);
+	json_functions_put_number(out, ",\"delta_self_pct_of_base\":", summary_percent_of_base(&f->self));
+	json_functions_put_number(out, ",\"delta_total_pct_of_base\":", summary_percent_of_base(&f->total));
+	json_functions_put_points(diff, out, ",\"delta_self_pct_points\":", f->self.delta);
+	json_functions_put_points(diff, out, ",\"delta_total_pct_points\":", f->total.delta);
 }
 
 static void put_evidence(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
-	put_interval(diff, out, ",\"ci_self\":", &f->self);
-	put_interval(diff, out, ",\"ci_total\":", &f->total);
-	put_number(out, ",\"q_self\":", f->self.q);
-	put_number(out, ",\"q_total\":", f->total.q);
-	put_points(diff, out, ",\"detectable_self_pct_points\":", f->self.detectable);
-	put_points(diff, out, ",\"detectable_total_pct_points\":", f->total.detectable);
+	json_functions_put_interval(diff, out, ",\"ci_self\":", &f->self);
+	json_functions_put_interval(diff, out, ",\"ci_total\":", &f->total);
+	json_functions_put_number(out, ",\"q_self\":", f->self.q);
+	json_functions_put_number(out, ",\"q_total\":", f->total.q);
+	json_functions_put_points(diff, out, ",\"detectable_self_pct_points\":", f->self.detectable);
+	json_functions_put_points(diff, out, ",\"detectable_total_pct_points\":", f->total.detectable);
 	put_word(out, ",\"state\":", diff_state_name(overall_state(f)));
 	put_word(out, ",\"state_self\":", diff_state_name(f->self.state));
 	put_word(out, ",\"state_total\":", diff_state_name(f->total.state));
@@ -178,8 +179,8 @@ static void put_single(const struct diff *diff, const struct diff_function *f, s
 
 	put_figure(diff, out, ",\"self", f->raw_self[DIFF_HEAD]);
 	put_figure(diff, out, ",\"total", f->raw_total[DIFF_HEAD]);
-	put_number(out, ",\"self_pct\":", format_share(f->raw_self[DIFF_HEAD], whole));
-	put_number(out, ",\"total_pct\":", format_share(f->raw_total[DIFF_HEAD], whole));
+	json_functions_put_number(out, ",\"self_pct\":", format_share(f->raw_self[DIFF_HEAD], whole));
+	json_functions_put_number(out, ",\"total_pct\":", format_share(f->raw_total[DIFF_HEAD], whole));
 }
 
 /* ---- Waits ---- */
@@ -257,7 +258,8 @@ static bool put_waits_of_sides(const struct render_input *input, const struct wa
 	return true;
 }
 
-static bool put_waits(const struct render_input *input, const struct waits *waits, size_t function, struct buffer *out)
+static bool json_functions_put_waits(
+	const struct render_input *input, const struct waits *waits, size_t function, struct buffer *out)
 {
 	size_t base, head;
 
@@ -315,7 +317,7 @@ bool json_function(const struct render_input *input, const struct waits *waits, 
 		put_single(input->diff, function, out);
 	}
 	put_bottleneck(input->diff, function, out);
-	if (waits && !put_waits(input, waits, number, out))
+	if (waits && !json_functions_put_waits(input, waits, number, out))
 		return false;
 	JSON_TEXT(out, "}");
 	return true;

@@ -3,7 +3,7 @@
 
 #include "render/json_text.h"
 
-static json_t *percent(double part)
+static json_t *json_layouts_percent(double part)
 {
 	return json_number(part * 100);
 }
@@ -13,8 +13,9 @@ json_t *json_layouts(const struct diff_layouts *layouts)
 	if (layouts->count[DIFF_BASE] + layouts->count[DIFF_HEAD] == 0 && layouts->same_code_functions == 0)
 		return json_null();
 	return json_pack("{s:I, s:I, s:o, s:I, s:o}", "base", (json_int_t)layouts->count[DIFF_BASE], "head",
-		(json_int_t)layouts->count[DIFF_HEAD], "spread_pct", percent(layouts->rsd), "same_code_functions",
-		(json_int_t)layouts->same_code_functions, "same_code_spread_pct", percent(layouts->same_code_rsd));
+		(json_int_t)layouts->count[DIFF_HEAD], "spread_pct", json_layouts_percent(layouts->rsd),
+		"same_code_functions", (json_int_t)layouts->same_code_functions, "same_code_spread_pct",
+		json_layouts_percent(layouts->same_code_rsd));
 }
 
 json_t *json_control(const struct diff_control *control)
@@ -22,7 +23,8 @@ json_t *json_control(const struct diff_control *control)
 	if (!control->is_known)
 		return json_null();
 	return json_pack("{s:s, s:o, s:[o, o]}", "verdict", diff_verdict_name(control->verdict), "delta_pct",
-		percent(control->change), "ci", percent(control->change_low), percent(control->change_high));
+		json_layouts_percent(control->change), "ci", json_layouts_percent(control->change_low),
+		json_layouts_percent(control->change_high));
 }
 
 static json_t *overlapped(const struct diff_elapsed *elapsed)

@@ -7,7 +7,7 @@
 
 enum { DIGITS = 12, MAX_NUMBER_BYTES = 32, MAX_POWER = 27 };
 
-static bool is_plain(unsigned char byte)
+static bool json_text_is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
@@ -80,7 +80,7 @@ bool json_text_string(struct buffer *out, const char *text)
 {
 	size_t size = 0;
 
-	while (is_plain((unsigned char)text[size]))
+	while (json_text_is_plain((unsigned char)text[size]))
 		size++;
 	if (text[size] != '\0')
 		return append_special(out, text);

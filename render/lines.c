@@ -92,7 +92,7 @@ static size_t columns_of(uint32_t code, size_t column)
 	return code == '\t' ? TAB_COLUMNS - column % TAB_COLUMNS : unicode_width(unicode_clean(code));
 }
 
-static bool fits(const char *text, size_t width)
+static bool render_lines_fits(const char *text, size_t width)
 {
 	size_t column = 0;
 
@@ -103,7 +103,7 @@ static bool fits(const char *text, size_t width)
 
 void lines_append_source(struct buffer *out, const char *text, size_t width)
 {
-	bool is_whole = fits(text, width);
+	bool is_whole = render_lines_fits(text, width);
 	size_t column = 0;
 
 	while (*text) {
@@ -132,7 +132,7 @@ static bool has_shown_change(const struct listing_function *listed)
 	return false;
 }
 
-static bool has_text(const struct listing_function *listed)
+static bool render_lines_has_text(const struct listing_function *listed)
 {
 	return listed->text[DIFF_BASE].place != LISTING_NOWHERE || listed->text[DIFF_HEAD].place != LISTING_NOWHERE;
 }
@@ -145,7 +145,8 @@ static bool is_of_lines(const struct diff *diff, const struct listing_function *
 }
 
 /* Whether a function comes before another one. */
-static bool is_before(const struct diff *diff, const struct listing_function *a, const struct listing_function *b)
+static bool render_lines_is_before(
+	const struct diff *diff, const struct listing_function *a, const struct listing_function *b)
 {
 	const struct diff_function *f = &diff->functions[a->function], *g = &diff->functions[b->function];
 
@@ -163,9 +164,9 @@ size_t lines_proven(const struct render_input *input, const struct listing_funct
 		const struct listing_function *listed = &listing->functions[i];
 		size_t at = count;
 
-		if (!has_text(listed) || !has_shown_change(listed) || !is_of_lines(input->diff, listed))
+		if (!render_lines_has_text(listed) || !has_shown_change(listed) || !is_of_lines(input->diff, listed))
 			continue;
-		for (; at > 0 && is_before(input->diff, listed, found[at - 1]); at--)
+		for (; at > 0 && render_lines_is_before(input->diff, listed, found[at - 1]); at--)
 			if (at < most)
 				found[at] = found[at - 1];
 		if (at < most)

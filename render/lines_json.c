@@ -36,12 +36,12 @@ static const char *const proof_names[PROFILE_SOURCE_PROOF_COUNT] = {
 
 /* ---- Values ---- */
 
-static void put_key(struct lines_json *j, const char *side, const char *name)
+static void lines_json_put_key(struct lines_json *j, const char *side, const char *name)
 {
 	buffer_printf(j->out, ",\"%s%s%s\":", side, side[0] ? "_" : "", name);
 }
 
-static void put_text(struct lines_json *j, const char *text)
+static void lines_json_put_text(struct lines_json *j, const char *text)
 {
 	if (!json_text_string(j->out, text))
 		j->failed = true;
@@ -50,7 +50,7 @@ static void put_text(struct lines_json *j, const char *text)
 static void put_text_or_null(struct lines_json *j, uint32_t id)
 {
 	if (id)
-		put_text(j, listing_string(j->listing, id));
+		lines_json_put_text(j, listing_string(j->listing, id));
 	else
 		JSON_TEXT(j->out, "null");
 }
@@ -64,21 +64,21 @@ static void put_line(struct lines_json *j, uint32_t line)
 }
 
 /* Values of a metric that is no time have keys without "_ns". */
-static void put_value(struct lines_json *j, const char *side, const char *name, double value)
+static void lines_json_put_value(struct lines_json *j, const char *side, const char *name, double value)
 {
 	char key[32];
 
 	snprintf(key, sizeof(key), "%s%s", name, j->diff->is_time ? "_ns" : "");
-	put_key(j, side, key);
+	lines_json_put_key(j, side, key);
 	if (isfinite(value) && fabs(value) < 9e18)
 		json_text_integer(j->out, llround(value));
 	else
 		json_text_number(j->out, value);
 }
 
-static void put_flag(struct lines_json *j, const char *name, bool value)
+static void lines_json_put_flag(struct lines_json *j, const char *name, bool value)
 {
-	put_key(j, "", name);
+	lines_json_put_key(j, "", name);
 	if (value)
 		JSON_TEXT(j->out, "true");
 	else
@@ -87,25 +87,25 @@ static void put_flag(struct lines_json *j, const char *name, bool value)
 
 /* ---- Rows ---- */
 
-static void put_instructions(struct lines_json *j, const struct listing_row *row, enum diff_side side)
+static void lines_json_put_instructions(struct lines_json *j, const struct listing_row *row, enum diff_side side)
 {
 	const struct listing_instruction *at = j->listing->instructions[side];
 
-	put_key(j, side_names[side], "instructions");
+	lines_json_put_key(j, side_names[side], "instructions");
 	JSON_TEXT(j->out, "[");
 	for (uint32_t i = 0; i < row->instruction_count[side]; i++) {
 		const struct listing_instruction *instruction = &at[row->first_instruction[side] + i];
 
 		buffer_printf(j->out, "%s{\"address\":\"0x%llx\",\"text\":", i > 0 ? "," : "",
 			(unsigned long long)instruction->address);
-		put_text(j, listing_string(j->listing, instruction->text));
-		put_value(j, "", "self", instruction->time);
-		put_key(j, "", "target");
+		lines_json_put_text(j, listing_string(j->listing, instruction->text));
+		lines_json_put_value(j, "", "self", instruction->time);
+		lines_json_put_key(j, "", "target");
 		put_text_or_null(j, instruction->target);
 		JSON_TEXT(j->out, "}");
 	}
 	JSON_TEXT(j->out, "]");
-	put_key(j, side_names[side], "instructions_left_out");
+	lines_json_put_key(j, side_names[side], "instructions_left_out");
 	json_text_integer(j->out, row->more_instructions[side]);
 }
 
@@ -115,29 +115,29 @@ static void put_row_side(struct lines_json *j, const struct listing_row *row, en
 	const struct listing_time *time = &row->time[side];
 	bool has_line = row->line[side] > 0;
 
-	put_key(j, name, "line");
+	lines_json_put_key(j, name, "line");
 	put_line(j, row->line[side]);
-	put_key(j, name, "text");
+	lines_json_put_key(j, name, "text");
 	/* An empty line of a known text is "". */
 	if (has_line && row->text[side] == 0 && !row->is_gap)
 		JSON_TEXT(j->out, "\"\"");
 	else
 		put_text_or_null(j, row->text[side]);
-	put_value(j, name, "self", time->self);
-	put_value(j, name, "inlined", time->inlined);
-	put_value(j, name, "total", time->total);
-	put_key(j, name, "samples");
+	lines_json_put_value(j, name, "self", time->self);
+	lines_json_put_value(j, name, "inlined", time->inlined);
+	lines_json_put_value(j, name, "total", time->total);
+	lines_json_put_key(j, name, "samples");
 	json_text_number(j->out, time->samples);
 	if (j->listing->has_assembly)
-		put_instructions(j, row, side);
+		lines_json_put_instructions(j, row, side);
 }
 
 static void put_estimate(struct lines_json *j, const struct listing_row *row)
 {
 	const struct diff_estimate *e = &row->total;
 
-	put_value(j, "", "delta", e->delta);
-	put_key(j, "", "ci");
+	lines_json_put_value(j, "", "delta", e->delta);
+	lines_json_put_key(j, "", "ci");
 	if (isfinite(e->ci_low) && isfinite(e->ci_high)) {
 		JSON_TEXT(j->out, "[");
 		json_text_number(j->out, summary_points(j->diff, e->ci_low));
@@ -147,15 +147,15 @@ static void put_estimate(struct lines_json *j, const struct listing_row *row)
 	} else {
 		JSON_TEXT(j->out, "null");
 	}
-	put_key(j, "", "q");
+	lines_json_put_key(j, "", "q");
 	json_text_number(j->out, e->q);
-	put_key(j, "", "state");
-	put_text(j, diff_state_name(e->state));
-	put_flag(j, "changed", row->is_changed);
+	lines_json_put_key(j, "", "state");
+	lines_json_put_text(j, diff_state_name(e->state));
+	lines_json_put_flag(j, "changed", row->is_changed);
 }
 
 /* Each member begins with a comma; that of the first is removed. */
-static void put_row(struct lines_json *j, const struct listing_row *row)
+static void lines_json_put_row(struct lines_json *j, const struct listing_row *row)
 {
 	size_t start = j->out->size;
 
@@ -165,15 +165,15 @@ static void put_row(struct lines_json *j, const struct listing_row *row)
 	if (j->diff->sides == DIFF_SIDES)
 		put_estimate(j, row);
 	if (row->file) {
-		put_key(j, "", "file");
-		put_text(j, listing_string(j->listing, row->file));
+		lines_json_put_key(j, "", "file");
+		lines_json_put_text(j, listing_string(j->listing, row->file));
 	}
 	if (!j->out->failed)
 		j->out->data[start] = '{';
 	JSON_TEXT(j->out, "}");
 }
 
-static bool put_rows(struct lines_json *j, const struct listing_function *listed, struct error *err)
+static bool lines_json_put_rows(struct lines_json *j, const struct listing_function *listed, struct error *err)
 {
 	CLEANUP(cleanup_free) bool *shown = malloc(listed->row_count + 1);
 	bool has_any = false;
@@ -181,13 +181,13 @@ static bool put_rows(struct lines_json *j, const struct listing_function *listed
 	if (!shown)
 		return error_set_memory(err);
 	listing_mark_shown(listed, shown);
-	put_key(j, "", "rows");
+	lines_json_put_key(j, "", "rows");
 	JSON_TEXT(j->out, "[");
 	for (size_t i = 0; i < listed->row_count && !j->out->failed; i++) {
 		if (!shown[i] || listed->rows[i].is_gap)
 			continue;
 		buffer_append_string(j->out, has_any ? ",\n   " : "\n   ");
-		put_row(j, &listed->rows[i]);
+		lines_json_put_row(j, &listed->rows[i]);
 		has_any = true;
 	}
 	JSON_TEXT(j->out, "]");
@@ -196,7 +196,7 @@ static bool put_rows(struct lines_json *j, const struct listing_function *listed
 
 /* ---- Functions ---- */
 
-static void put_place(struct lines_json *j, const struct listing_function *listed, enum diff_side side)
+static void lines_json_put_place(struct lines_json *j, const struct listing_function *listed, enum diff_side side)
 {
 	const struct listing_text *text = &listed->text[side];
 
@@ -205,40 +205,40 @@ static void put_place(struct lines_json *j, const struct listing_function *liste
 		JSON_TEXT(j->out, "null");
 	else
 		buffer_printf(j->out, "\"%s\"", proof_names[text->proof]);
-	put_key(j, "", "revision");
+	lines_json_put_key(j, "", "revision");
 	put_text_or_null(j, text->place == LISTING_REVISION ? j->listing->revision[side] : 0);
-	put_key(j, "", "file");
+	lines_json_put_key(j, "", "file");
 	put_text_or_null(j, text->file);
-	put_key(j, "", "first_line");
+	lines_json_put_key(j, "", "first_line");
 	put_line(j, text->first_line);
-	put_key(j, "", "last_line");
+	lines_json_put_key(j, "", "last_line");
 	put_line(j, text->last_line);
-	put_flag(j, "precise", j->listing->is_precise[side]);
+	lines_json_put_flag(j, "precise", j->listing->is_precise[side]);
 	JSON_TEXT(j->out, "}");
 }
 
-static bool put_function(struct lines_json *j, const struct listing_function *listed, struct error *err)
+static bool lines_json_put_function(struct lines_json *j, const struct listing_function *listed, struct error *err)
 {
 	const struct diff_function *f = &j->diff->functions[listed->function];
 	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
 	bool has_two = j->diff->sides == DIFF_SIDES;
 
 	JSON_TEXT(j->out, "{\"function\":");
-	put_text(j, diff_string(j->diff, f->shown));
+	lines_json_put_text(j, diff_string(j->diff, f->shown));
 	question_id(j->diff, f, id);
-	put_key(j, "", "id");
-	put_text(j, id);
-	put_key(j, "", "file");
-	put_text(j, diff_string(j->diff, f->file));
-	put_key(j, "", "texts");
+	lines_json_put_key(j, "", "id");
+	lines_json_put_text(j, id);
+	lines_json_put_key(j, "", "file");
+	lines_json_put_text(j, diff_string(j->diff, f->file));
+	lines_json_put_key(j, "", "texts");
 	JSON_TEXT(j->out, "{");
 	if (has_two)
-		put_place(j, listed, DIFF_BASE);
+		lines_json_put_place(j, listed, DIFF_BASE);
 	if (has_two)
 		JSON_TEXT(j->out, ",");
-	put_place(j, listed, DIFF_HEAD);
+	lines_json_put_place(j, listed, DIFF_HEAD);
 	JSON_TEXT(j->out, "}");
-	if (!put_rows(j, listed, err))
+	if (!lines_json_put_rows(j, listed, err))
 		return false;
 	JSON_TEXT(j->out, "}");
 	return true;
@@ -254,7 +254,7 @@ bool lines_json(const struct render_input *input, struct buffer *out, struct err
 		if (!j.listing->functions[i].is_named)
 			continue;
 		buffer_append_string(out, has_any ? ",\n  " : "\n  ");
-		if (!put_function(&j, &j.listing->functions[i], err))
+		if (!lines_json_put_function(&j, &j.listing->functions[i], err))
 			return false;
 		has_any = true;
 	}

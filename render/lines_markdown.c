@@ -22,7 +22,7 @@ static size_t longest_ticks(const struct buffer *text)
 	return longest;
 }
 
-static void append_share(struct buffer *out, double value, double total, bool is_known)
+static void lines_markdown_append_share(struct buffer *out, double value, double total, bool is_known)
 {
 	struct format_text share = format_percent(format_share(value, total));
 
@@ -30,14 +30,15 @@ static void append_share(struct buffer *out, double value, double total, bool is
 }
 
 /* "-   1.2 %       .     if (fast_match(p + i)) break;" */
-static void append_part(const struct render_input *input, const struct lines_part *part, struct buffer *out)
+static void lines_markdown_append_part(
+	const struct render_input *input, const struct lines_part *part, struct buffer *out)
 {
 	const struct listing_time *times = part->row->time;
 	const char *mark = part->has_change ? lines_mark(part->row) : "";
 
 	buffer_append_byte(out, (uint8_t)part->sign);
-	append_share(out, times[DIFF_BASE].total, input->diff->total.base, part->has[DIFF_BASE]);
-	append_share(out, times[DIFF_HEAD].total, input->diff->total.head, part->has[DIFF_HEAD]);
+	lines_markdown_append_share(out, times[DIFF_BASE].total, input->diff->total.base, part->has[DIFF_BASE]);
+	lines_markdown_append_share(out, times[DIFF_HEAD].total, input->diff->total.head, part->has[DIFF_HEAD]);
 	buffer_printf(out, "%s ", mark[0] ? mark : " ");
 	lines_append_source(out, lines_part_text(input->listing, part), TEXT_COLUMNS);
 	while (!out->failed && out->size > 0 && out->data[out->size - 1] == ' ')
@@ -66,7 +67,7 @@ static void mark_rows(const struct listing_function *listed, bool *wanted)
 	}
 }
 
-static bool append_rows(
+static bool lines_markdown_append_rows(
 	const struct render_input *input, const struct listing_function *listed, struct buffer *out, struct error *err)
 {
 	CLEANUP(cleanup_free) bool *wanted = malloc(listed->row_count + 1);
@@ -93,7 +94,7 @@ static bool append_rows(
 		is_open = false;
 		count = lines_split(input->diff, &listed->rows[i], parts);
 		for (size_t part = 0; part < count; part++, lines++)
-			append_part(input, &parts[part], out);
+			lines_markdown_append_part(input, &parts[part], out);
 	}
 	if (is_open)
 		buffer_append_string(out, " …\n");
@@ -131,7 +132,7 @@ static bool emit_function(struct markdown_writer *w, const struct listing_functi
 
 	buffer_init(&rows, MARKDOWN_MAX_BYTES);
 	buffer_init(&part, (size_t)2 * MARKDOWN_MAX_BYTES);
-	if (!append_rows(w->input, listed, &rows, err))
+	if (!lines_markdown_append_rows(w->input, listed, &rows, err))
 		return false;
 	ticks = longest_ticks(&rows) + 1;
 	ticks = ticks < LEAST_FENCE ? LEAST_FENCE : ticks;

@@ -45,7 +45,7 @@ static void append_bounds(const struct listing *listing, const struct listing_te
 		buffer_append_string(out, ": ");
 }
 
-static void put_side(const struct lines_writer *l, enum diff_side side, const char *label)
+static void lines_text_put_side(const struct lines_writer *l, enum diff_side side, const char *label)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
@@ -60,7 +60,7 @@ static void put_side(const struct lines_writer *l, enum diff_side side, const ch
 }
 
 /* "+2.2 points (1.9 to 2.5), more" */
-static void append_change(const struct diff *diff, const struct diff_estimate *e, struct buffer *out)
+static void lines_text_append_change(const struct diff *diff, const struct diff_estimate *e, struct buffer *out)
 {
 	struct format_text points = format_points(summary_points(diff, e->delta));
 	struct format_text interval =
@@ -84,7 +84,7 @@ static void put_heading(const struct lines_writer *l)
 		buffer_printf(&text, ": base %s, head %s",
 			format_percent(format_share(f->total.base, w->diff->total.base)).text,
 			format_percent(format_share(f->total.head, w->diff->total.head)).text);
-		append_change(w->diff, &f->total, &text);
+		lines_text_append_change(w->diff, &f->total, &text);
 	} else {
 		buffer_printf(&text, ": %s, with all that it calls %s",
 			format_percent(format_share(f->self.head, w->diff->total.head)).text,
@@ -102,14 +102,14 @@ static void put_places(const struct lines_writer *l)
 	const struct listing_text *base = &l->listed->text[DIFF_BASE], *head = &l->listed->text[DIFF_HEAD];
 
 	if (l->w->diff->sides != DIFF_SIDES) {
-		put_side(l, DIFF_HEAD, "");
+		lines_text_put_side(l, DIFF_HEAD, "");
 	} else if (base->place == head->place && base->proof == head->proof && base->file == head->file &&
 		   base->first_line == head->first_line && base->last_line == head->last_line &&
 		   l->listing->revision[DIFF_BASE] == l->listing->revision[DIFF_HEAD]) {
-		put_side(l, DIFF_HEAD, "base and head: ");
+		lines_text_put_side(l, DIFF_HEAD, "base and head: ");
 	} else {
-		put_side(l, DIFF_BASE, "base: ");
-		put_side(l, DIFF_HEAD, "head: ");
+		lines_text_put_side(l, DIFF_BASE, "base: ");
+		lines_text_put_side(l, DIFF_HEAD, "head: ");
 	}
 }
 
@@ -122,7 +122,7 @@ static void put_share(struct buffer *out, double value, double total, bool is_kn
 	buffer_printf(out, "%*s  ", SHARE_COLUMNS, !is_known || !(value > 0) ? nothing : share.text);
 }
 
-static void put_number(struct buffer *out, int columns, uint32_t line, bool is_known)
+static void lines_text_put_number(struct buffer *out, int columns, uint32_t line, bool is_known)
 {
 	if (columns == 0)
 		return;
@@ -132,7 +132,7 @@ static void put_number(struct buffer *out, int columns, uint32_t line, bool is_k
 		buffer_printf(out, "%*s ", columns, "");
 }
 
-static void put_change(const struct lines_writer *l, const struct lines_part *part, struct buffer *out)
+static void lines_text_put_change(const struct lines_writer *l, const struct lines_part *part, struct buffer *out)
 {
 	double points = summary_points(l->w->diff, part->row->total.delta);
 	const char *mark = part->has_change ? lines_mark(part->row) : "";
@@ -154,7 +154,7 @@ static void trim_line(struct buffer *out)
 		out->size--;
 }
 
-static void put_part(const struct lines_writer *l, const struct lines_part *part)
+static void lines_text_put_part(const struct lines_writer *l, const struct lines_part *part)
 {
 	struct buffer *out = l->w->out;
 	const struct diff *diff = l->w->diff;
@@ -165,13 +165,13 @@ static void put_part(const struct lines_writer *l, const struct lines_part *part
 	if (diff->sides == DIFF_SIDES) {
 		put_share(out, times[DIFF_BASE].total, diff->total.base, part->has[DIFF_BASE]);
 		put_share(out, times[DIFF_HEAD].total, diff->total.head, part->has[DIFF_HEAD]);
-		put_change(l, part, out);
+		lines_text_put_change(l, part, out);
 	} else {
 		put_share(out, times[DIFF_HEAD].self, diff->total.head, true);
 		put_share(out, times[DIFF_HEAD].total, diff->total.head, true);
 	}
 	for (int side = 0; side < DIFF_SIDES; side++)
-		put_number(out, l->numbers[side], part->row->line[side], part->has[side]);
+		lines_text_put_number(out, l->numbers[side], part->row->line[side], part->has[side]);
 	if (diff->sides == DIFF_SIDES)
 		buffer_printf(out, "%c ", part->sign);
 	lines_append_source(out, lines_part_text(l->listing, part), l->text_width);
@@ -195,7 +195,7 @@ static void put_columns(const struct lines_writer *l)
 }
 
 /* How wide the numbers of lines are, and what is left for text. */
-static void measure(struct lines_writer *l)
+static void lines_text_measure(struct lines_writer *l)
 {
 	size_t used = 2 * (SHARE_COLUMNS + 2) + (l->w->diff->sides == DIFF_SIDES ? CHANGE_COLUMNS + 5 : 0);
 
@@ -225,7 +225,7 @@ static void put_file(const struct lines_writer *l, const struct listing_row *row
 /* ---- Instructions ---- */
 
 /* Columns before the address, in that of a side stands the time. */
-static void put_time(const struct lines_writer *l, enum diff_side side, double time)
+static void lines_text_put_time(const struct lines_writer *l, enum diff_side side, double time)
 {
 	const struct diff *diff = l->w->diff;
 	bool has_two = diff->sides == DIFF_SIDES;
@@ -262,7 +262,7 @@ static void put_instruction(
 		return;
 	}
 	buffer_append_string(out, table_style_on(TABLE_DIM, l->w->colour));
-	put_time(l, side, instruction->time);
+	lines_text_put_time(l, side, instruction->time);
 	lines_append_source(out, text.data, l->text_width);
 	trim_line(out);
 	buffer_append_string(out, table_style_off(TABLE_DIM, l->w->colour));
@@ -278,7 +278,8 @@ static void put_gap(const struct lines_writer *l, const char *words)
 	buffer_printf(l->w->out, "%*s%s\n", columns, "", words);
 }
 
-static void put_instructions(const struct lines_writer *l, enum diff_side side, const struct listing_row *row)
+static void lines_text_put_instructions(
+	const struct lines_writer *l, enum diff_side side, const struct listing_row *row)
 {
 	const struct listing_instruction *at = l->listing->instructions[side];
 
@@ -300,7 +301,7 @@ static void put_instructions(const struct lines_writer *l, enum diff_side side, 
 	}
 }
 
-static bool put_rows(const struct lines_writer *l, struct error *err)
+static bool lines_text_put_rows(const struct lines_writer *l, struct error *err)
 {
 	const struct listing_function *listed = l->listed;
 	CLEANUP(cleanup_free) bool *shown = malloc(listed->row_count + 1);
@@ -324,9 +325,9 @@ static bool put_rows(const struct lines_writer *l, struct error *err)
 		file = row->file;
 		count = lines_split(l->w->diff, row, parts);
 		for (size_t part = 0; part < count; part++)
-			put_part(l, &parts[part]);
+			lines_text_put_part(l, &parts[part]);
 		for (int side = 0; side < DIFF_SIDES; side++)
-			put_instructions(l, (enum diff_side)side, row);
+			lines_text_put_instructions(l, (enum diff_side)side, row);
 	}
 	return true;
 }
@@ -382,13 +383,13 @@ bool lines_text(const struct text_writer *w, struct error *err)
 
 		if (!l.listed->is_named)
 			continue;
-		measure(&l);
+		lines_text_measure(&l);
 		put_heading(&l);
 		put_places(&l);
 		if (l.listed->row_count == 0)
 			continue;
 		put_columns(&l);
-		if (!put_rows(&l, err))
+		if (!lines_text_put_rows(&l, err))
 			return false;
 	}
 	put_legend(w);

@@ -70,14 +70,14 @@ static void emit_machine(struct markdown_writer *w)
 		markdown_emit(w, &text);
 }
 
-static void emit_words(struct markdown_writer *w, const char *sentence)
+static void markdown_emit_words(struct markdown_writer *w, const char *sentence)
 {
 	markdown_emit_string(w, "\n");
 	markdown_emit_string(w, sentence);
 	markdown_emit_string(w, "\n");
 }
 
-static void write_ledger(struct markdown_writer *w)
+static void markdown_write_ledger(struct markdown_writer *w)
 {
 	markdown_emit_string(w, w->diff->is_exact ? "| origin | base | head | Δ | change | points |\n"
 						    "|:--|--:|--:|--:|--:|--:|\n"
@@ -91,7 +91,7 @@ static void write_ledger(struct markdown_writer *w)
 		emit_ledger_row(w, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
 	emit_origin(w, summary_compilation_title, &w->diff->compilation);
 	if (summary_has_beside(&w->diff->interrupts))
-		emit_words(w, summary_interrupts_words);
+		markdown_emit_words(w, summary_interrupts_words);
 	if (summary_has_run_queue(w->diff)) {
 		markdown_emit_string(w, "\n");
 		markdown_emit_string(w, summary_run_queue_words);
@@ -99,9 +99,9 @@ static void write_ledger(struct markdown_writer *w)
 		markdown_emit_string(w, "\n");
 	}
 	if (summary_has_beside(&w->diff->compilation))
-		emit_words(w, summary_compilation_words);
+		markdown_emit_words(w, summary_compilation_words);
 	if (summary_has_interpreter(w->diff))
-		emit_words(w, summary_interpreter_words);
+		markdown_emit_words(w, summary_interpreter_words);
 	markdown_emit_string(w, "\n");
 }
 
@@ -160,7 +160,7 @@ static void write_outliers(struct markdown_writer *w)
 	}
 }
 
-static void write_runs(struct markdown_writer *w)
+static void markdown_write_runs(struct markdown_writer *w)
 {
 	const struct diff_runs *runs = &w->diff->runs;
 	bool any = false;
@@ -183,7 +183,7 @@ static bool has_causes(const struct markdown_writer *w, enum summary_order order
 }
 
 /* Whether changes of total values have a column that says what threads wait for. */
-static bool has_waits(const struct markdown_writer *w, enum summary_order order)
+static bool markdown_has_waits(const struct markdown_writer *w, enum summary_order order)
 {
 	return w->diff->waiting != DIFF_WAITING_NONE && order == SUMMARY_TOTAL_CHANGES;
 }
@@ -208,7 +208,7 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 		summary_short_of_proof(e) ? "\\*" : "");
 	if (has_causes(w, order))
 		buffer_printf(&row, " %s |", diff_cause(w->diff, f));
-	if (has_waits(w, order)) {
+	if (markdown_has_waits(w, order)) {
 		buffer_append_byte(&row, ' ');
 		if (change)
 			change_append_waits(w->diff, change, markdown_name, &row);
@@ -233,15 +233,15 @@ static void write_columns(struct markdown_writer *w, enum summary_order order)
 
 	markdown_emit_string(w, "| function | module | base | head | Δ | change | points |");
 	markdown_emit_string(w, has_interval ? " 95 % interval | state |" : " state |");
-	markdown_emit_string(w, has_causes(w, order)  ? " because of |\n"
-				: has_waits(w, order) ? " waiting for |\n"
-						      : "\n");
+	markdown_emit_string(w, has_causes(w, order)           ? " because of |\n"
+				: markdown_has_waits(w, order) ? " waiting for |\n"
+							       : "\n");
 	markdown_emit_string(w, "|:--|:--|--:|--:|--:|--:|--:|");
 	markdown_emit_string(w, has_interval ? "--:|:--|" : ":--|");
-	markdown_emit_string(w, has_causes(w, order) || has_waits(w, order) ? ":--|\n" : "\n");
+	markdown_emit_string(w, has_causes(w, order) || markdown_has_waits(w, order) ? ":--|\n" : "\n");
 }
 
-static bool write_changes(struct markdown_writer *w, enum summary_order order, struct error *err)
+static bool markdown_write_changes(struct markdown_writer *w, enum summary_order order, struct error *err)
 {
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
 	bool short_of_proof = false, same_code = false;
@@ -275,7 +275,7 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 
 /* ---- Waits ---- */
 
-static void append_function(const struct markdown_writer *w, struct buffer *row, uint32_t function)
+static void markdown_append_function(const struct markdown_writer *w, struct buffer *row, uint32_t function)
 {
 	if (function == PROFILE_NONE)
 		buffer_append_string(row, format_unknown);
@@ -292,7 +292,7 @@ static void emit_site(struct markdown_writer *w, size_t number)
 
 	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_printf(&row, "| %s", mark);
-	append_function(w, &row, site->function);
+	markdown_append_function(w, &row, site->function);
 	buffer_printf(&row, "%s | %s", mark, profile_wait_info(site->wait_class)->reason);
 	if (diff_string(w->diff, site->lock)[0]) {
 		buffer_append_string(&row, ", most for ");
@@ -301,7 +301,7 @@ static void emit_site(struct markdown_writer *w, size_t number)
 	buffer_printf(&row, " | %s | %s | %s | %s | ", format_value(site->base, w->unit).text,
 		format_value(site->head, w->unit).text, format_delta(site->delta, w->unit).text,
 		format_change(site->base, site->head).text);
-	append_function(w, &row, diff_released_by(w->diff, site));
+	markdown_append_function(w, &row, diff_released_by(w->diff, site));
 	buffer_append_string(&row, " |\n");
 	markdown_emit(w, &row);
 }
@@ -338,7 +338,7 @@ static void write_title(struct markdown_writer *w)
 		markdown_emit_text(w, "**", &text, "**\n\n");
 }
 
-static void write_side(struct markdown_writer *w, enum diff_side side, const char *label)
+static void markdown_write_side(struct markdown_writer *w, enum diff_side side, const char *label)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
 
@@ -359,15 +359,15 @@ static void write_side(struct markdown_writer *w, enum diff_side side, const cha
 	markdown_emit(w, &part);
 }
 
-static void write_basis(struct markdown_writer *w)
+static void markdown_write_basis(struct markdown_writer *w)
 {
 	markdown_emit_string(w, "<details><summary>How this was measured</summary>\n\n");
 	emit_sentences(w, "- ", summary_points_words, "\n");
 	emit_sentences(w, "- ", summary_scale, "\n");
 	emit_sentences(w, "- ", summary_evidence, "\n");
 	write_outliers(w);
-	write_side(w, DIFF_BASE, "base");
-	write_side(w, DIFF_HEAD, "head");
+	markdown_write_side(w, DIFF_BASE, "base");
+	markdown_write_side(w, DIFF_HEAD, "head");
 	markdown_emit_string(w, "\n</details>\n");
 }
 
@@ -422,7 +422,7 @@ static void emit_line(struct markdown_writer *w, struct buffer *text)
 	markdown_emit(w, &row);
 }
 
-static void write_others(struct markdown_writer *w)
+static void markdown_write_others(struct markdown_writer *w)
 {
 	const struct diff_change *others[HEADLINE_OTHERS];
 	size_t count = headline_others(w->diff, others);
@@ -467,7 +467,7 @@ static void write_headline(struct markdown_writer *w)
 	render_requests_words(w->diff, &requests);
 	headline_next(w->input, &next);
 	emit_line(w, &requests);
-	write_others(w);
+	markdown_write_others(w);
 	markdown_commits(w);
 	emit_line(w, &next);
 }
@@ -492,13 +492,14 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 		return false;
 	question_markdown(&w);
 	markdown_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count);
-	write_ledger(&w);
-	write_runs(&w);
+	markdown_write_ledger(&w);
+	markdown_write_runs(&w);
 	write_places(&w);
-	if (!write_changes(&w, SUMMARY_SELF_INCREASES, err) || !write_changes(&w, SUMMARY_SELF_DECREASES, err) ||
-		!write_changes(&w, SUMMARY_TOTAL_CHANGES, err))
+	if (!markdown_write_changes(&w, SUMMARY_SELF_INCREASES, err) ||
+		!markdown_write_changes(&w, SUMMARY_SELF_DECREASES, err) ||
+		!markdown_write_changes(&w, SUMMARY_TOTAL_CHANGES, err))
 		return false;
-	write_basis(&w);
+	markdown_write_basis(&w);
 	markdown_finish(&w);
 	return buffer_ok(out, err);
 }

@@ -23,7 +23,7 @@ static uint64_t whole(double value)
 }
 
 /* The greatest common divisor of a column's nonzero values; at least 1. */
-static uint64_t quantum_of(const double *values, size_t count)
+static uint64_t page_data_quantum_of(const double *values, size_t count)
 {
 	uint64_t quantum = 0;
 
@@ -84,7 +84,7 @@ static void append_intervals(struct buffer *out, const struct diff *diff)
 
 static void append_fixed_values(struct buffer *out, const double *values, uint64_t *scratch, size_t count)
 {
-	uint64_t quantum = quantum_of(values, count);
+	uint64_t quantum = page_data_quantum_of(values, count);
 
 	buffer_append_varint(out, quantum);
 	for (size_t i = 0; i < count; i++)
@@ -154,7 +154,8 @@ static bool is_the_count(const struct page_metric *metric)
 	return metric->index[DIFF_BASE] == 0 && metric->index[DIFF_HEAD] == 0;
 }
 
-static bool append_samples(struct buffer *out, const struct render_input *input, size_t side, struct error *err)
+static bool page_data_append_samples(
+	struct buffer *out, const struct render_input *input, size_t side, struct error *err)
 {
 	const struct profile *profile = input->profiles[side];
 	const uint32_t *nodes = input->diff->sample_nodes[side];
@@ -191,7 +192,7 @@ static bool append_samples(struct buffer *out, const struct render_input *input,
 bool page_data_samples(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	for (size_t side = first_side(input->diff); side < DIFF_SIDES; side++)
-		if (!append_samples(out, input, side, err))
+		if (!page_data_append_samples(out, input, side, err))
 			return false;
 	return buffer_ok(out, err);
 }

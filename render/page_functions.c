@@ -52,7 +52,7 @@ void page_data_append_utf8(struct buffer *out, const char *string)
 	}
 }
 
-static uint32_t text_number(struct text_table *table, const struct diff *diff, uint32_t string)
+static uint32_t page_functions_text_number(struct text_table *table, const struct diff *diff, uint32_t string)
 {
 	if (!table->numbers[string]) {
 		if (table->count)
@@ -77,19 +77,20 @@ static bool key_is_usual(const struct diff *diff, const struct diff_function *f)
 static void append_other(
 	struct buffer *out, struct text_table *table, const struct diff *diff, uint32_t string, uint32_t usual)
 {
-	buffer_append_varint(out, string == usual ? 0 : (uint64_t)text_number(table, diff, string) + 1);
+	buffer_append_varint(out, string == usual ? 0 : (uint64_t)page_functions_text_number(table, diff, string) + 1);
 }
 
 static void append_places(struct buffer *out, struct text_table *table, const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->function_count; i++)
-		buffer_append_varint(out, text_number(table, diff, diff->functions[i].module));
+		buffer_append_varint(out, page_functions_text_number(table, diff, diff->functions[i].module));
 	for (size_t i = 0; i < diff->function_count; i++)
-		buffer_append_varint(out, text_number(table, diff, diff->functions[i].file));
+		buffer_append_varint(out, page_functions_text_number(table, diff, diff->functions[i].file));
 	for (size_t i = 0; i < diff->function_count; i++)
-		buffer_append_varint(out, key_is_usual(diff, &diff->functions[i])
-						  ? 0
-						  : (uint64_t)text_number(table, diff, diff->functions[i].key) + 1);
+		buffer_append_varint(
+			out, key_is_usual(diff, &diff->functions[i])
+				     ? 0
+				     : (uint64_t)page_functions_text_number(table, diff, diff->functions[i].key) + 1);
 	for (size_t i = 0; i < diff->function_count; i++)
 		append_other(out, table, diff, diff->functions[i].name, diff->functions[i].shown);
 	for (size_t i = 0; i < diff->function_count; i++)
@@ -105,7 +106,7 @@ struct ranked {
 	uint32_t function;
 };
 
-static int compare_ranked(const void *left, const void *right)
+static int page_functions_compare_ranked(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
 	int order = strcmp(a->key, b->key);
@@ -123,7 +124,7 @@ static bool append_ranks(struct buffer *out, const struct diff *diff, struct err
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		ranked[i] = (struct ranked){ diff_string(diff, diff->functions[i].key), i };
-	qsort(ranked, diff->function_count, sizeof(*ranked), compare_ranked);
+	qsort(ranked, diff->function_count, sizeof(*ranked), page_functions_compare_ranked);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		ranks[ranked[i].function] = i;
 	for (uint32_t i = 0; i < diff->function_count; i++)
@@ -138,7 +139,7 @@ enum { ORIGIN_INTERRUPTS = PROFILE_ORIGIN_COUNT, ORIGIN_COMPILATION };
 enum { INTERPRETS_SHIFT = 4 };
 _Static_assert(PROFILE_LANGUAGE_COUNT <= 1 << INTERPRETS_SHIFT, "half a byte tells a language");
 
-static void append_facts(struct buffer *out, const struct diff *diff)
+static void page_functions_append_facts(struct buffer *out, const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
@@ -198,7 +199,7 @@ static void append_wait(
 {
 	buffer_append_varint(out, (uint64_t)site->wait_class + 1);
 	append_id(out, site->function);
-	append_id(out, site->lock ? text_number(table, diff, site->lock) : PROFILE_NONE);
+	append_id(out, site->lock ? page_functions_text_number(table, diff, site->lock) : PROFILE_NONE);
 	buffer_append_varint(out, site->lock_number);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		append_id(out, diff_released_by_on(diff, site, (enum diff_side)side));
@@ -235,7 +236,7 @@ static bool append_first(struct buffer *out, struct text_table *table, const str
 	if (!names)
 		return error_set_memory(err);
 	buffer_append_varint(out, diff->function_count);
-	append_facts(out, diff);
+	page_functions_append_facts(out, diff);
 	if (diff->sides == 2) {
 		append_estimates(out, diff, offsetof(struct diff_function, self));
 		append_estimates(out, diff, offsetof(struct diff_function, total));
@@ -243,7 +244,7 @@ static bool append_first(struct buffer *out, struct text_table *table, const str
 			buffer_append_byte(out, (uint8_t)diff->functions[i].tier);
 	}
 	for (size_t i = 0; i < diff->function_count; i++)
-		names[i] = text_number(table, diff, diff->functions[i].shown);
+		names[i] = page_functions_text_number(table, diff, diff->functions[i].shown);
 	page_data_append_fixed(out, names, diff->function_count);
 	if (diff->sides == 2)
 		append_changes(out, table, diff);

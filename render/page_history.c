@@ -64,7 +64,7 @@ struct sized {
 	uint32_t function;
 };
 
-static int by_falling_size(const void *a, const void *b)
+static int page_history_by_falling_size(const void *a, const void *b)
 {
 	const struct sized *x = a, *y = b;
 
@@ -85,12 +85,12 @@ static void list_largest(struct page_history *page, struct sized *sizes)
 		for (size_t row = 0; row < profile->row_count; row++)
 			sizes[profile->rows[row].function].size += profile->rows[row].total * page->series->factor[i];
 	}
-	qsort(sizes, set->function_count, sizeof(*sizes), by_falling_size);
+	qsort(sizes, set->function_count, sizeof(*sizes), page_history_by_falling_size);
 	for (size_t i = 0; i < set->function_count && page->listed_count < MOST_FUNCTIONS && sizes[i].size > 0; i++)
 		list_function(page, sizes[i].function);
 }
 
-static bool list_functions(struct page_history *page, struct error *err)
+static bool page_history_list_functions(struct page_history *page, struct error *err)
 {
 	const struct history_series *series = page->series;
 	size_t count = page->set->function_count;
@@ -112,7 +112,7 @@ static bool list_functions(struct page_history *page, struct error *err)
 
 /* ---- JSON ---- */
 
-static void put_time(struct buffer *out, int64_t unix_ns)
+static void page_history_put_time(struct buffer *out, int64_t unix_ns)
 {
 	if (unix_ns == 0)
 		JSON_TEXT(out, "null");
@@ -120,7 +120,8 @@ static void put_time(struct buffer *out, int64_t unix_ns)
 		json_text_integer(out, unix_ns / 1000000);
 }
 
-static bool put_notices(const struct history *history, const uint32_t *notices, size_t count, struct buffer *out)
+static bool page_history_put_notices(
+	const struct history *history, const uint32_t *notices, size_t count, struct buffer *out)
 {
 	JSON_TEXT(out, ",\"notices\":[");
 	for (size_t i = 0; i < count; i++) {
@@ -147,7 +148,7 @@ static bool put_labels(const struct page_history *page, const struct summary *pr
 	return true;
 }
 
-static bool put_profiles(const struct page_history *page, struct buffer *out)
+static bool page_history_put_profiles(const struct page_history *page, struct buffer *out)
 {
 	JSON_TEXT(out, ",\"profiles\":[");
 	for (size_t i = 0; i < page->series->count; i++) {
@@ -157,7 +158,7 @@ static bool put_profiles(const struct page_history *page, struct buffer *out)
 		if (!json_text_string(out, summary_string(page->set, profile->name)))
 			return false;
 		JSON_TEXT(out, ",");
-		put_time(out, profile->start_unix_ns);
+		page_history_put_time(out, profile->start_unix_ns);
 		JSON_TEXT(out, ",");
 		json_text_integer(out, profile->duration_ns / 1000000);
 		buffer_append_string(out, profile->is_time_of_file ? ",true," : ",false,");
@@ -210,7 +211,8 @@ static bool put_pair(const struct page_history *page, size_t point, struct buffe
 	return true;
 }
 
-static void put_part(const struct page_history *page, size_t point, const bool *left_out, struct buffer *out)
+static void page_history_put_part(
+	const struct page_history *page, size_t point, const bool *left_out, struct buffer *out)
 {
 	size_t series = (size_t)(page->series - page->history->series);
 	const struct render_history_part *part = render_history_part_of(page->input, series, point);
@@ -222,7 +224,8 @@ static void put_part(const struct page_history *page, size_t point, const bool *
 		JSON_TEXT(out, ",\"part\":null");
 }
 
-static bool put_points(const struct page_history *page, const bool *left_out, struct buffer *out, struct error *err)
+static bool page_history_put_points(
+	const struct page_history *page, const bool *left_out, struct buffer *out, struct error *err)
 {
 	JSON_TEXT(out, ",\"points\":[");
 	for (size_t i = 0; i < page->series->point_count; i++) {
@@ -232,7 +235,7 @@ static bool put_points(const struct page_history *page, const bool *left_out, st
 		json_text_flag(out, "isDeploy", point->is_deploy);
 		if (!json_text_member(out, "fact", history_string(page->history, point->fact)))
 			return error_set_memory(err);
-		put_part(page, i, left_out, out);
+		page_history_put_part(page, i, left_out, out);
 		if (!put_pair(page, i, out, err))
 			return false;
 		JSON_TEXT(out, "}");
@@ -264,7 +267,7 @@ static bool put_functions(const struct page_history *page, struct buffer *out)
 }
 
 /* Begins the object of a change or a drift with its function. */
-static void put_function(const struct page_history *page, uint32_t function, size_t i, struct buffer *out)
+static void page_history_put_function(const struct page_history *page, uint32_t function, size_t i, struct buffer *out)
 {
 	buffer_append_string(out, i ? ",{\"function\":" : "{\"function\":");
 	if (function == HISTORY_WHOLE)
@@ -273,13 +276,13 @@ static void put_function(const struct page_history *page, uint32_t function, siz
 		buffer_printf(out, "%u", page->places[function]);
 }
 
-static void put_changes(const struct page_history *page, struct buffer *out)
+static void page_history_put_changes(const struct page_history *page, struct buffer *out)
 {
 	JSON_TEXT(out, ",\"changes\":[");
 	for (size_t i = 0; i < page->series->change_count; i++) {
 		const struct history_change *change = &page->series->changes[i];
 
-		put_function(page, change->function, i, out);
+		page_history_put_function(page, change->function, i, out);
 		json_text_flag(out, "isSelf", change->is_self);
 		buffer_printf(out, ",\"point\":%zu,\"went\":", change->point);
 		if (change->went == SIZE_MAX)
@@ -302,7 +305,7 @@ static void put_changes(const struct page_history *page, struct buffer *out)
 	for (size_t i = 0; i < page->series->drift_count; i++) {
 		const struct history_drift *drift = &page->series->drifts[i];
 
-		put_function(page, drift->function, i, out);
+		page_history_put_function(page, drift->function, i, out);
 		json_text_member_number(out, "first", drift->first);
 		json_text_member_number(out, "last", drift->last);
 		json_text_member_number(out, "q", drift->q);
@@ -323,7 +326,8 @@ static bool put_words(const struct page_history *page, const char *key,
 	return !words.failed && json_text_member(out, key, words.data);
 }
 
-static bool put_series(const struct page_history *page, const bool *left_out, struct buffer *out, struct error *err)
+static bool page_history_put_series(
+	const struct page_history *page, const bool *left_out, struct buffer *out, struct error *err)
 {
 	const struct history_series *series = page->series;
 
@@ -338,13 +342,14 @@ static bool put_series(const struct page_history *page, const bool *left_out, st
 	if (!json_text_member(out, "unit", page->words.unit))
 		return error_set_memory(err);
 	json_text_member_number(out, "typicalTotal", series->typical_total);
-	if (!put_notices(page->history, series->notices, series->notice_count, out) || !put_profiles(page, out))
+	if (!page_history_put_notices(page->history, series->notices, series->notice_count, out) ||
+		!page_history_put_profiles(page, out))
 		return error_set_memory(err);
-	if (!put_points(page, left_out, out, err))
+	if (!page_history_put_points(page, left_out, out, err))
 		return false;
 	if (!put_functions(page, out))
 		return error_set_memory(err);
-	put_changes(page, out);
+	page_history_put_changes(page, out);
 	JSON_TEXT(out, "}");
 	return true;
 }
@@ -397,7 +402,7 @@ bool page_data_history(const struct render_history *input, const bool *left_out,
 	if (!json_text_string(list, input->tool ? input->tool : "kelvin"))
 		return error_set_memory(err);
 	buffer_printf(list, ",\"leftOut\":%zu", left_out_count);
-	if (!put_notices(history, history->notices, history->notice_count, list))
+	if (!page_history_put_notices(history, history->notices, history->notice_count, list))
 		return error_set_memory(err);
 	JSON_TEXT(list, ",\"series\":[");
 	for (size_t i = 0; i < history->series_count; i++) {
@@ -409,7 +414,7 @@ bool page_data_history(const struct render_history *input, const bool *left_out,
 			.words = history_words_of(history, &history->series[i]) };
 
 		buffer_append_string(list, i ? "," : "");
-		if (!list_functions(&page, err) || !put_series(&page, left_out, list, err) ||
+		if (!page_history_list_functions(&page, err) || !page_history_put_series(&page, left_out, list, err) ||
 			!append_columns(&page, values, err))
 			return false;
 	}

@@ -28,7 +28,7 @@ static void line_stacks_deinit(struct line_stacks *stacks)
 }
 
 /* Numbers the chains whose last line has a row, each behind the one that it goes on from. */
-static bool append_chains(struct buffer *out, struct line_stacks *stacks, struct error *err)
+static bool page_line_stacks_append_chains(struct buffer *out, struct line_stacks *stacks, struct error *err)
 {
 	const struct diff_lines *lines = stacks->lines;
 	uint32_t count = 0;
@@ -92,7 +92,8 @@ static bool make_stops(struct line_stacks *stacks, struct error *err)
 	return buffer_ok(&stacks->bytes, err);
 }
 
-static bool append_side(struct buffer *out, const struct render_input *input, size_t side, struct error *err)
+static bool page_line_stacks_append_side(
+	struct buffer *out, const struct render_input *input, size_t side, struct error *err)
 {
 	CLEANUP(line_stacks_deinit)
 	struct line_stacks stacks = { .profile = input->profiles[side],
@@ -100,7 +101,7 @@ static bool append_side(struct buffer *out, const struct render_input *input, si
 		.rows = input->listing->place_rows[side] };
 
 	buffer_init(&stacks.bytes, max_stacks_bytes);
-	if (!append_chains(out, &stacks, err) || !make_stops(&stacks, err))
+	if (!page_line_stacks_append_chains(out, &stacks, err) || !make_stops(&stacks, err))
 		return false;
 	buffer_append_varint(out, stacks.stop_count);
 	if (stacks.bytes.size > 0)
@@ -119,7 +120,7 @@ bool page_data_line_stacks(const struct render_input *input, struct buffer *out,
 	for (size_t side = input->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; side < DIFF_SIDES; side++) {
 		struct error why;
 
-		if (append_side(&bytes, input, side, &why))
+		if (page_line_stacks_append_side(&bytes, input, side, &why))
 			continue;
 		if (why.code != ERROR_LIMIT) {
 			*err = why;

@@ -56,7 +56,7 @@ static bool page_lines_init(struct page_lines *lines, const struct render_input 
 
 /* ---- Strings ---- */
 
-static void append_text(struct page_texts *texts, const char *text)
+static void page_lines_append_text(struct page_texts *texts, const char *text)
 {
 	page_data_append_utf8(&texts->bytes, text);
 	buffer_append_byte(&texts->bytes, 0);
@@ -66,18 +66,18 @@ static void append_text(struct page_texts *texts, const char *text)
 /* The number of words that are no string of the listing; they are few. */
 static uint32_t words_number(struct page_texts *texts, const char *words)
 {
-	append_text(texts, words);
+	page_lines_append_text(texts, words);
 	return (uint32_t)texts->count;
 }
 
-static uint32_t text_number(struct page_lines *lines, uint32_t string)
+static uint32_t page_lines_text_number(struct page_lines *lines, uint32_t string)
 {
 	struct page_texts *texts = &lines->texts;
 
 	if (string == 0)
 		return 0;
 	if (!texts->numbers[string]) {
-		append_text(texts, listing_string(lines->listing, string));
+		page_lines_append_text(texts, listing_string(lines->listing, string));
 		texts->numbers[string] = (uint32_t)texts->count;
 	}
 	return texts->numbers[string];
@@ -102,7 +102,7 @@ static void cut_texts(struct page_lines *lines, size_t side)
 
 /* ---- Functions ---- */
 
-static void append_place(struct buffer *out, struct page_lines *lines, size_t function, size_t side)
+static void page_lines_append_place(struct buffer *out, struct page_lines *lines, size_t function, size_t side)
 {
 	const struct listing_function *listed = &lines->input->listing->functions[function];
 	const struct listing_text *text = &listed->text[side];
@@ -113,13 +113,13 @@ static void append_place(struct buffer *out, struct page_lines *lines, size_t fu
 	out->failed = out->failed || words.failed;
 	buffer_append_byte(out, text->place != LISTING_NOWHERE);
 	buffer_append_varint(out, words_number(&lines->texts, words.data ? words.data : ""));
-	buffer_append_varint(out, text_number(lines, text->file));
+	buffer_append_varint(out, page_lines_text_number(lines, text->file));
 	buffer_append_varint(out, text->first_line);
 	buffer_append_varint(out, text->last_line);
 	buffer_append_byte(out, lines->is_cut[side][function]);
 }
 
-static void append_functions(struct buffer *out, struct page_lines *lines)
+static void page_lines_append_functions(struct buffer *out, struct page_lines *lines)
 {
 	const struct listing *listing = lines->listing;
 
@@ -131,7 +131,7 @@ static void append_functions(struct buffer *out, struct page_lines *lines)
 
 		buffer_append_varint(out, f->function);
 		for (size_t side = lines->first_side; side < DIFF_SIDES; side++)
-			append_place(out, lines, i, side);
+			page_lines_append_place(out, lines, i, side);
 		buffer_append_varint(out, f->row_count);
 		buffer_append_varint(out, f->elsewhere_count);
 	}
@@ -140,7 +140,7 @@ static void append_functions(struct buffer *out, struct page_lines *lines)
 /* ---- Columns of rows ---- */
 
 /* The number after the step from the last line of the function that there was; 0: no line. */
-static void append_lines(struct buffer *out, const struct page_lines *lines, size_t side)
+static void page_lines_append_lines(struct buffer *out, const struct page_lines *lines, size_t side)
 {
 	for (size_t i = 0; i < lines->listing->function_count; i++) {
 		const struct listing_function *f = &lines->listing->functions[i];
@@ -159,10 +159,10 @@ static void append_row_texts(struct buffer *out, struct page_lines *lines, size_
 {
 	for (size_t i = 0; i < lines->listing->function_count; i++)
 		for (size_t row = 0; row < lines->listing->functions[i].row_count; row++)
-			buffer_append_varint(
-				out, lines->is_cut[side][i]
-					     ? 0
-					     : text_number(lines, lines->listing->functions[i].rows[row].text[side]));
+			buffer_append_varint(out, lines->is_cut[side][i]
+							  ? 0
+							  : page_lines_text_number(lines,
+								    lines->listing->functions[i].rows[row].text[side]));
 }
 
 static void append_files_and_flags(struct buffer *out, struct page_lines *lines)
@@ -171,7 +171,7 @@ static void append_files_and_flags(struct buffer *out, struct page_lines *lines)
 
 	for (size_t i = 0; i < listing->function_count; i++)
 		for (size_t row = 0; row < listing->functions[i].row_count; row++)
-			buffer_append_varint(out, text_number(lines, listing->functions[i].rows[row].file));
+			buffer_append_varint(out, page_lines_text_number(lines, listing->functions[i].rows[row].file));
 	for (size_t i = 0; i < listing->function_count; i++)
 		for (size_t row = 0; row < listing->functions[i].row_count; row++) {
 			const struct listing_row *r = &listing->functions[i].rows[row];
@@ -195,7 +195,7 @@ static void append_doubles(struct buffer *out, const struct page_lines *lines, s
 		}
 }
 
-static void append_rows(struct buffer *out, struct page_lines *lines)
+static void page_lines_append_rows(struct buffer *out, struct page_lines *lines)
 {
 	static const size_t times[] = { offsetof(struct listing_time, self), offsetof(struct listing_time, inlined),
 		offsetof(struct listing_time, total) };
@@ -203,7 +203,7 @@ static void append_rows(struct buffer *out, struct page_lines *lines)
 		offsetof(struct listing_row, total.ci_high) };
 
 	for (size_t side = lines->first_side; side < DIFF_SIDES; side++)
-		append_lines(out, lines, side);
+		page_lines_append_lines(out, lines, side);
 	for (size_t side = lines->first_side; side < DIFF_SIDES; side++)
 		append_row_texts(out, lines, side);
 	append_files_and_flags(out, lines);
@@ -228,8 +228,8 @@ bool page_data_lines(const struct render_input *input, struct buffer *out, struc
 		return false;
 	for (size_t side = lines.first_side; side < DIFF_SIDES; side++)
 		cut_texts(&lines, side);
-	append_functions(out, &lines);
-	append_rows(out, &lines);
+	page_lines_append_functions(out, &lines);
+	page_lines_append_rows(out, &lines);
 	if (!buffer_ok(&lines.texts.bytes, err))
 		return false;
 	buffer_append_varint(out, lines.texts.count);

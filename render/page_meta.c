@@ -41,7 +41,7 @@ static json_t *pair(double base, double head)
 	return json_pack("[oo]", meta_number(base), meta_number(head));
 }
 
-static json_t *estimate(const struct diff_estimate *e)
+static json_t *page_meta_estimate(const struct diff_estimate *e)
 {
 	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "base", meta_number(e->base), "head",
 		meta_number(e->head), "delta", meta_number(e->delta), "low", meta_number(e->ci_low), "high",
@@ -50,7 +50,7 @@ static json_t *estimate(const struct diff_estimate *e)
 }
 
 /* Only a report of waits has words for its metrics: the page calls others by what they measure. */
-static json_t *metrics(const struct render_input *input, bool has_waits)
+static json_t *page_meta_metrics(const struct render_input *input, bool has_waits)
 {
 	const struct profile *head = input->profiles[DIFF_HEAD];
 	struct page_metric list[PROFILE_MAX_VALUE_TYPES];
@@ -82,7 +82,7 @@ static json_t *threads(const struct profile *profile)
 	return array;
 }
 
-static json_t *stops(const struct profile_quality *quality)
+static json_t *page_meta_stops(const struct profile_quality *quality)
 {
 	json_t *object = json_object();
 
@@ -94,7 +94,7 @@ static json_t *stops(const struct profile_quality *quality)
 }
 
 /* A sentence on how stacks and names compare with those of other libraries; "" if the recording was not verified. */
-static json_t *verified(const struct profile *p)
+static json_t *page_meta_verified(const struct profile *p)
 {
 	struct buffer sentence;
 	json_t *value;
@@ -106,7 +106,7 @@ static json_t *verified(const struct profile *p)
 	return value;
 }
 
-static json_t *fact_value(const struct profile *profile, const struct profile_fact *fact)
+static json_t *page_meta_fact_value(const struct profile *profile, const struct profile_fact *fact)
 {
 	uint32_t value = profile_fact_get(&profile->facts, fact);
 
@@ -123,7 +123,7 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 	return json_null();
 }
 
-static json_t *labels(const struct profile *profile)
+static json_t *page_meta_labels(const struct profile *profile)
 {
 	json_t *array = json_array();
 
@@ -144,7 +144,7 @@ static json_t *title(const struct render_input *input)
 	return words.failed ? NULL : meta_text(words.data ? words.data : "");
 }
 
-static json_t *recording(const struct profile *p, const char *name)
+static json_t *page_meta_recording(const struct profile *p, const char *name)
 {
 	size_t fact_count;
 	const struct profile_fact *facts = profile_facts(&fact_count);
@@ -158,14 +158,14 @@ static json_t *recording(const struct profile *p, const char *name)
 		meta_text(name ? name : ""), "runs", (int)p->run_count, "durationNs", (json_int_t)duration_ns,
 		"samples", isfinite(summary_samples(p)) ? json_integer((json_int_t)summary_samples(p)) : json_null(),
 		"lost", summary_quality_recorded(p) ? json_integer((json_int_t)q->lost) : json_null(), "throttled",
-		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", meta_number(summary_whole_percent(p)),
-		"openPercent", profile_quality_open_percent(q), "framelessPercent",
-		profile_quality_frameless_percent(q), "hasTimeline", p->has_timeline, "isExact",
+		(json_int_t)q->throttled, "stops", page_meta_stops(q), "wholePercent",
+		meta_number(summary_whole_percent(p)), "openPercent", profile_quality_open_percent(q),
+		"framelessPercent", profile_quality_frameless_percent(q), "hasTimeline", p->has_timeline, "isExact",
 		profile_metric(p, p->default_value_type).is_exact, "period", (json_int_t)p->period, "threads",
-		threads(p), "verified", verified(p));
-	json_object_set_new(object, "labels", labels(p));
+		threads(p), "verified", page_meta_verified(p));
+	json_object_set_new(object, "labels", page_meta_labels(p));
 	for (size_t i = 0; i < fact_count; i++)
-		json_object_set_new(object, facts[i].name, fact_value(p, &facts[i]));
+		json_object_set_new(object, facts[i].name, page_meta_fact_value(p, &facts[i]));
 	return object;
 }
 
@@ -184,7 +184,7 @@ static json_t *ledger(const struct diff *diff)
 	return object;
 }
 
-static json_t *evidence(const struct diff_evidence *e)
+static json_t *page_meta_evidence(const struct diff_evidence *e)
 {
 	return json_pack("{s:s,s:[II],s:[II],s:o,s:o,s:i,s:i,s:b}", "mode", diff_evidence_mode_name(e->mode), "runs",
 		(json_int_t)e->runs[DIFF_BASE], (json_int_t)e->runs[DIFF_HEAD], "blocks",
@@ -210,7 +210,7 @@ static json_t *commits(const struct render_input *input)
 	return array;
 }
 
-static json_t *warnings(const struct diff *diff)
+static json_t *page_meta_warnings(const struct diff *diff)
 {
 	json_t *array = json_array();
 
@@ -373,7 +373,7 @@ static json_t *wait_classes(void)
 }
 
 /* The classes of waits, and which functions are their frames, by number; null where there are none. */
-static json_t *waits(const struct render_input *input)
+static json_t *page_meta_waits(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
 	json_t *frames = json_array();
@@ -396,10 +396,10 @@ static json_t *waits(const struct render_input *input)
 static json_t *meta_describe(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
-	json_t *meta = json_object(), *recordings = json_array(), *of_waits = waits(input);
+	json_t *meta = json_object(), *recordings = json_array(), *of_waits = page_meta_waits(input);
 
 	for (size_t side = diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; side < DIFF_SIDES; side++)
-		json_array_append_new(recordings, recording(input->profiles[side], input->names[side]));
+		json_array_append_new(recordings, page_meta_recording(input->profiles[side], input->names[side]));
 	json_object_set_new(meta, "format", json_integer(4));
 	json_object_set_new(meta, "tool", meta_text(input->tool ? input->tool : "kelvin"));
 	json_object_set_new(meta, "title", title(input));
@@ -407,7 +407,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "metric", meta_text(diff_string(diff, diff->metric)));
 	json_object_set_new(meta, "unit", meta_text(diff_string(diff, diff->unit)));
 	json_object_set_new(meta, "rawTotal", pair(diff->raw_total[DIFF_BASE], diff->raw_total[DIFF_HEAD]));
-	json_object_set_new(meta, "total", estimate(&diff->total));
+	json_object_set_new(meta, "total", page_meta_estimate(&diff->total));
 	json_object_set_new(meta, "factor", meta_number(diff->sides == 2 ? diff->scale.factor : 1));
 	json_object_set_new(meta, "scale", json_string(diff_scale_mode_name(diff->scale.mode)));
 	json_object_set_new(meta, "scaleWords", json_string(diff_scale_words(diff->scale.mode)));
@@ -421,7 +421,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "evidenceText", sentences(diff, summary_evidence));
 	json_object_set_new(meta, "sameCodeWords", meta_text(diff_same_code_words(diff, true)));
 	json_object_set_new(meta, "scaleText", meta_text(diff_string(diff, diff->scale_text)));
-	json_object_set_new(meta, "evidence", evidence(&diff->evidence));
+	json_object_set_new(meta, "evidence", page_meta_evidence(&diff->evidence));
 	json_object_set_new(meta, "ledger", ledger(diff));
 	json_object_set_new(meta, "interrupts", ledger_row(&diff->interrupts));
 	json_object_set_new(meta, "interruptsWords", json_string(summary_interrupts_words));
@@ -431,11 +431,11 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "compilation", ledger_row(&diff->compilation));
 	json_object_set_new(meta, "compilationWords", json_string(summary_compilation_words));
 	json_object_set_new(meta, "commits", commits(input));
-	json_object_set_new(meta, "warnings", warnings(diff));
+	json_object_set_new(meta, "warnings", page_meta_warnings(diff));
 	json_object_set_new(meta, "recordings", recordings);
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));
 	json_object_set_new(meta, "nameSources", name_sources());
-	json_object_set_new(meta, "metrics", metrics(input, json_is_object(of_waits)));
+	json_object_set_new(meta, "metrics", page_meta_metrics(input, json_is_object(of_waits)));
 	json_object_set_new(meta, "waits", of_waits);
 	json_object_set_new(meta, "requests", requests(input));
 	json_object_set_new(meta, "hasBottlenecks", json_boolean(diff->has_bottlenecks));

@@ -25,7 +25,7 @@ struct page_key {
 	uint32_t function;
 };
 
-static int compare_keys(const void *left, const void *right)
+static int page_waits_compare_keys(const void *left, const void *right)
 {
 	const struct page_key *a = left, *b = right;
 
@@ -39,7 +39,7 @@ static struct page_key *sorted_keys(const struct diff *diff)
 	for (uint32_t i = 0; keys && i < diff->function_count; i++)
 		keys[i] = (struct page_key){ diff_string(diff, diff->functions[i].key), i };
 	if (keys)
-		qsort(keys, diff->function_count, sizeof(*keys), compare_keys);
+		qsort(keys, diff->function_count, sizeof(*keys), page_waits_compare_keys);
 	return keys;
 }
 
@@ -47,7 +47,7 @@ static struct page_key *sorted_keys(const struct diff *diff)
 static uint64_t find_key(const struct page_key *keys, size_t count, const char *key)
 {
 	struct page_key wanted = { .key = key };
-	const struct page_key *found = bsearch(&wanted, keys, count, sizeof(*keys), compare_keys);
+	const struct page_key *found = bsearch(&wanted, keys, count, sizeof(*keys), page_waits_compare_keys);
 
 	return found ? (uint64_t)found->function + 1 : 0;
 }
@@ -75,7 +75,7 @@ static uint32_t first_of_name(const struct profile *profile, const struct page_n
 }
 
 /* The number after that of an entry; 0 for PROFILE_NONE. */
-static size_t number_of(struct page_names *names, uint32_t id)
+static size_t page_waits_number_of(struct page_names *names, uint32_t id)
 {
 	size_t at = 0;
 
@@ -126,7 +126,7 @@ static void append_names(struct buffer *out, const struct profile *profile, cons
 	buffer_deinit(&text);
 }
 
-static void append_side(struct buffer *out, const struct render_input *input, const struct waits *waits,
+static void page_waits_append_side(struct buffer *out, const struct render_input *input, const struct waits *waits,
 	enum diff_side side, const struct page_key *keys)
 {
 	struct page_names locks = { .count = 0 }, functions = { .count = 0 };
@@ -137,8 +137,8 @@ static void append_side(struct buffer *out, const struct render_input *input, co
 
 	shown = count < MOST_RELEASES ? count : MOST_RELEASES;
 	for (size_t i = 0; i < shown; i++) {
-		number_of(&locks, first_of_name(profile, &locks, releases[i].lock));
-		number_of(&functions, releases[i].by);
+		page_waits_number_of(&locks, first_of_name(profile, &locks, releases[i].lock));
+		page_waits_number_of(&functions, releases[i].by);
 	}
 	for (size_t i = shown; i < count; i++)
 		rest_ns = saturating_add(rest_ns, releases[i].ns);
@@ -146,8 +146,9 @@ static void append_side(struct buffer *out, const struct render_input *input, co
 	buffer_append_varint(out, shown);
 	for (size_t i = 0; i < shown; i++) {
 		buffer_append_varint(out, releases[i].node);
-		buffer_append_varint(out, number_of(&locks, first_of_name(profile, &locks, releases[i].lock)));
-		buffer_append_varint(out, number_of(&functions, releases[i].by));
+		buffer_append_varint(
+			out, page_waits_number_of(&locks, first_of_name(profile, &locks, releases[i].lock)));
+		buffer_append_varint(out, page_waits_number_of(&functions, releases[i].by));
 		buffer_append_varint(out, (uint64_t)releases[i].ns);
 	}
 	buffer_append_varint(out, (uint64_t)rest_ns);
@@ -164,6 +165,6 @@ bool page_data_waits(const struct render_input *input, struct buffer *out, struc
 	if (!keys)
 		return error_set_memory(err);
 	for (int side = input->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; waits && side < DIFF_SIDES; side++)
-		append_side(out, input, waits, (enum diff_side)side, keys);
+		page_waits_append_side(out, input, waits, (enum diff_side)side, keys);
 	return buffer_ok(out, err);
 }

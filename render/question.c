@@ -53,7 +53,7 @@ static const char *name_of_id(const struct diff *diff, const char *text)
 	return NULL;
 }
 
-static void append_functions(
+static void render_question_append_functions(
 	const struct render_input *input, const char *one, const char *many, const char *text, struct buffer *out)
 {
 	const char *name = name_of_id(input->question->whole ? input->question->whole : input->diff, text);
@@ -70,7 +70,8 @@ static void append_stacks(const struct render_input *input, struct buffer *out)
 	const struct profile_selection *selection = selection_of(input);
 
 	if (selection->focus)
-		append_functions(input, "stacks with ", "stacks with a function like ", selection->focus, out);
+		render_question_append_functions(
+			input, "stacks with ", "stacks with a function like ", selection->focus, out);
 	for (size_t i = 0; i < selection->where_count; i++)
 		buffer_printf(out, "%s%s=%s",
 			i > 0              ? ", "
@@ -102,7 +103,7 @@ void question_words(const struct render_input *input, struct buffer *out)
 		append_stacks(input, out);
 	if (selection->hide) {
 		buffer_append_string(out, out->size > before ? ", " : "");
-		append_functions(input, "without ", "without functions like ", selection->hide, out);
+		render_question_append_functions(input, "without ", "without functions like ", selection->hide, out);
 	}
 	if (selection->only != PROFILE_ORIGIN_UNKNOWN)
 		buffer_printf(out, "%sonly %s", out->size > before ? ", " : "", frames_words(selection->only));
@@ -132,7 +133,7 @@ static void capitalize(struct buffer *out, size_t at)
 }
 
 /* "Stacks with … are 34.0 % of base and 41.2 % of head." */
-static void append_share(const struct render_input *input, struct buffer *out)
+static void render_question_append_share(const struct render_input *input, struct buffer *out)
 {
 	size_t before = out->size;
 	struct format_text head = format_percent(question_percent(input, DIFF_HEAD));
@@ -157,10 +158,11 @@ void question_sentences(const struct render_input *input, struct buffer *out)
 	if (!selection)
 		return;
 	if (has_stacks(selection) && input->question->whole)
-		append_share(input, out);
+		render_question_append_share(input, out);
 	if (selection->hide) {
 		buffer_append_string(out, out->size > 0 ? " " : "");
-		append_functions(input, "Frames of ", "Frames of functions like ", selection->hide, out);
+		render_question_append_functions(
+			input, "Frames of ", "Frames of functions like ", selection->hide, out);
 		buffer_append_string(out, " are left out; their time is that of their callers.");
 	}
 	if (selection->only != PROFILE_ORIGIN_UNKNOWN)

@@ -54,7 +54,7 @@ static const struct table_column columns[COLUMNS] = {
 };
 
 /* A column without entries is left out: those of base and of evidence in the report of one profile. */
-static void add_row(const struct text_writer *w, struct table *table, const struct question_list *list,
+static void question_lists_add_row(const struct text_writer *w, struct table *table, const struct question_list *list,
 	const struct diff_neighbour *row)
 {
 	const struct diff *diff = w->diff;
@@ -87,7 +87,7 @@ static bool write_list(const struct text_writer *w, const struct question_list *
 		titled[5].title = w->diff->is_duration ? "time" : "value";
 	table_init(&table, titled, COLUMNS);
 	for (size_t i = 0; i < list->neighbours->count && i < rows; i++)
-		add_row(w, &table, list, &list->neighbours->rows[i]);
+		question_lists_add_row(w, &table, list, &list->neighbours->rows[i]);
 	text_heading(w, list->heading);
 	if (list->neighbours->count == 0)
 		text_paragraph(w, "Nothing was recorded of it.", 2);
@@ -133,7 +133,7 @@ static void add_figures(const struct text_writer *w, struct table *table, const 
 }
 
 /* The functions of an expression that means many are told by the lists alone. */
-static bool write_functions(const struct text_writer *w, struct error *err)
+static bool question_lists_write_functions(const struct text_writer *w, struct error *err)
 {
 	const bool *meant = w->input->question ? w->input->question->meant : NULL;
 	struct table_column titled[ABOUT_COLUMNS];
@@ -162,12 +162,13 @@ bool question_text(const struct text_writer *w, struct error *err)
 	struct question_list lists[QUESTION_LISTS];
 
 	question_lists(w->input, lists);
-	return write_functions(w, err) && write_list(w, &lists[0], err) && write_list(w, &lists[1], err);
+	return question_lists_write_functions(w, err) && write_list(w, &lists[0], err) && write_list(w, &lists[1], err);
 }
 
 /* ---- Markdown ---- */
 
-static void emit_row(struct markdown_writer *w, const struct question_list *list, const struct diff_neighbour *row)
+static void question_lists_emit_row(
+	struct markdown_writer *w, const struct question_list *list, const struct diff_neighbour *row)
 {
 	struct row_figures figures = row_figures(w->input, row);
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -199,7 +200,7 @@ void question_markdown(struct markdown_writer *w)
 		markdown_emit_string(w, "**\n\n| function | base | share | head | share | Δ | 95 % interval | state |\n"
 					"|:--|--:|--:|--:|--:|--:|--:|:--|\n");
 		for (size_t k = 0; k < rows->count && k < question_rows(w->input, USUAL_ROWS); k++)
-			emit_row(w, &lists[i], &rows->rows[k]);
+			question_lists_emit_row(w, &lists[i], &rows->rows[k]);
 		markdown_emit_string(w, "\n");
 	}
 }
@@ -218,7 +219,8 @@ static void put_percent(struct buffer *out, const char *name, double value)
 	json_text_number(out, value);
 }
 
-static void put_compared(const struct render_input *input, const struct diff_neighbour *row, struct buffer *out)
+static void question_lists_put_compared(
+	const struct render_input *input, const struct diff_neighbour *row, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
 	const struct diff_neighbours *all = input->question->neighbours;
@@ -241,7 +243,8 @@ static void put_compared(const struct render_input *input, const struct diff_nei
 	buffer_printf(out, ",\"state\":\"%s\"", diff_state_name(row->time.state));
 }
 
-static bool put_row(const struct render_input *input, const struct diff_neighbour *row, struct buffer *out)
+static bool question_lists_put_row(
+	const struct render_input *input, const struct diff_neighbour *row, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
 	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
@@ -256,7 +259,7 @@ static bool put_row(const struct render_input *input, const struct diff_neighbou
 			return false;
 	}
 	if (diff->sides == DIFF_SIDES) {
-		put_compared(input, row, out);
+		question_lists_put_compared(input, row, out);
 	} else {
 		put_ns(diff, out, "total", row->raw[DIFF_HEAD]);
 		put_percent(out, "pct", format_share(row->time.head, input->question->neighbours->head));
@@ -273,7 +276,7 @@ static bool put_list(const struct render_input *input, const struct question_lis
 	buffer_printf(out, ",\n \"%s\": [", list->json);
 	for (size_t i = 0; i < rows; i++) {
 		buffer_append_string(out, i ? ",\n  " : "\n  ");
-		if (!put_row(input, &list->neighbours->rows[i], out))
+		if (!question_lists_put_row(input, &list->neighbours->rows[i], out))
 			return false;
 	}
 	buffer_append_string(out, rows ? "\n ]" : "]");
@@ -282,7 +285,7 @@ static bool put_list(const struct render_input *input, const struct question_lis
 	return true;
 }
 
-static bool put_text(struct buffer *out, const char *name, const char *text)
+static bool question_lists_put_text(struct buffer *out, const char *name, const char *text)
 {
 	buffer_printf(out, "\"%s\": ", name);
 	if (text)
@@ -296,10 +299,10 @@ static bool put_where(const struct profile_selection *selection, struct buffer *
 	JSON_TEXT(out, ", \"where\": [");
 	for (size_t i = 0; i < selection->where_count; i++) {
 		buffer_append_string(out, i ? ", {" : "{");
-		if (!put_text(out, "key", profile_selection_key_name(&selection->where[i])))
+		if (!question_lists_put_text(out, "key", profile_selection_key_name(&selection->where[i])))
 			return false;
 		JSON_TEXT(out, ", ");
-		if (!put_text(out, "value", selection->where[i].value))
+		if (!question_lists_put_text(out, "value", selection->where[i].value))
 			return false;
 		JSON_TEXT(out, "}");
 	}
@@ -313,13 +316,13 @@ static bool put_selection(const struct render_input *input, struct buffer *out)
 	const struct profile_selection *selection = question->selection;
 
 	JSON_TEXT(out, ",\n \"selection\": {");
-	if (!put_text(out, "focus", selection->focus))
+	if (!question_lists_put_text(out, "focus", selection->focus))
 		return false;
 	JSON_TEXT(out, ", ");
-	if (!put_text(out, "hide", selection->hide))
+	if (!question_lists_put_text(out, "hide", selection->hide))
 		return false;
 	JSON_TEXT(out, ", ");
-	if (!put_text(out, "only",
+	if (!question_lists_put_text(out, "only",
 		    selection->only == PROFILE_ORIGIN_UNKNOWN ? NULL : profile_origin_name(selection->only)) ||
 		!put_where(selection, out))
 		return false;

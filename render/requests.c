@@ -31,7 +31,8 @@ static const char *work_noun(const struct diff_requests *requests)
 }
 
 /* What counted them, where it is not the sockets: " (as stated)". */
-static void append_source(const struct diff *diff, const struct diff_requests *requests, struct buffer *out)
+static void render_requests_append_source(
+	const struct diff *diff, const struct diff_requests *requests, struct buffer *out)
 {
 	if (requests->source == PROFILE_WORK_EVENT)
 		buffer_printf(out, " (%s)", diff_string(diff, requests->event));
@@ -94,12 +95,12 @@ static void append_amounts(const struct diff *diff, struct buffer *out)
 
 	buffer_printf(out, "%s %s%s before", before.text, work_noun(base), is_rate ? " a second" : "");
 	if (!same_source(diff))
-		append_source(diff, base, out);
+		render_requests_append_source(diff, base, out);
 	buffer_printf(out, ", %s", after.text);
 	if (strcmp(work_noun(base), work_noun(head)) != 0)
 		buffer_printf(out, " %s", work_noun(head));
 	buffer_append_string(out, " after");
-	append_source(diff, head, out);
+	render_requests_append_source(diff, head, out);
 	if (base->one_in > 1 || head->one_in > 1)
 		buffer_append_string(out, ", estimated from a part of the connections");
 }
@@ -114,7 +115,7 @@ static void append_lone_amount(const struct diff *diff, enum diff_side side, str
 
 	buffer_printf(out, "%s %s%s %s", amount(requests, is_rate).text, work_noun(requests),
 		is_rate ? " a second" : "", side == DIFF_BASE ? "before" : "after");
-	append_source(diff, requests, out);
+	render_requests_append_source(diff, requests, out);
 	buffer_printf(out, "; %s %s.", is_none, side == DIFF_BASE ? "after" : "before");
 }
 
@@ -191,7 +192,7 @@ void render_requests_report_words(const struct diff *diff, struct buffer *out)
 		buffer_printf(out, "%s: %s%s", requests->source == PROFILE_WORK_EVENT ? "Units of work" : "Requests",
 			format_count(requests->count).text,
 			requests->source == PROFILE_WORK_SOCKETS ? " answered" : "");
-		append_source(diff, requests, out);
+		render_requests_append_source(diff, requests, out);
 		append_rate(requests->per_s, out);
 		if (requests->one_in > 1)
 			buffer_printf(out, ", estimated from one request in %" PRIu32, requests->one_in);

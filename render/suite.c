@@ -118,7 +118,7 @@ static size_t collect_measurements(const struct profile *profile, struct measure
 	return count;
 }
 
-static double find_spread(const struct measurement *measurements, size_t count, const char *uri)
+static double suite_find_spread(const struct measurement *measurements, size_t count, const char *uri)
 {
 	const struct measurement key = { .uri = uri };
 	const struct measurement *first =
@@ -148,7 +148,7 @@ bool suite_words_spreads(const struct diff_suite *suite, enum diff_side side, do
 	}
 	count = collect_measurements(profile, measurements);
 	for (size_t i = 0; i < suite->benchmark_count; i++)
-		made[i] = find_spread(measurements, count, diff_suite_string(suite, suite->benchmarks[i].uri));
+		made[i] = suite_find_spread(measurements, count, diff_suite_string(suite, suite->benchmarks[i].uri));
 	*spreads = made;
 	return true;
 }
@@ -162,7 +162,7 @@ void suite_words_verdict(const struct diff_suite *suite, struct buffer *out)
 	buffer_printf(out, "%s%s%s.", summary_verdict_word(suite->verdict), text[0] ? ": " : "", text);
 }
 
-static const char *plural(size_t count)
+static const char *suite_plural(size_t count)
 {
 	return count == 1 ? "" : "s";
 }
@@ -184,7 +184,7 @@ static void append_executions(const struct diff_suite *suite, struct buffer *out
 {
 	size_t base = suite->executions[DIFF_BASE], head = suite->executions[DIFF_HEAD];
 
-	buffer_printf(out, " Evidence: %zu execution%s of base and %zu of head%s", base, plural(base), head,
+	buffer_printf(out, " Evidence: %zu execution%s of base and %zu of head%s", base, suite_plural(base), head,
 		suite->options.diff.runs_in_pairs ? ", in turn" : "");
 	if (suite->assumed_rsd > 0)
 		buffer_printf(
@@ -476,7 +476,7 @@ static double count_units(const struct diff_suite *suite, const struct render_pa
 }
 
 /* "takes 1.21 times as long" */
-static void append_ratio(const struct diff *diff, const struct diff_estimate *e, struct buffer *out)
+static void suite_append_ratio(const struct diff *diff, const struct diff_estimate *e, struct buffer *out)
 {
 	double ratio = e->head / e->base;
 
@@ -510,7 +510,7 @@ void suite_words_function(
 	}
 	if (e != &f->self)
 		buffer_append_string(out, "with all that it calls ");
-	append_ratio(diff, e, out);
+	suite_append_ratio(diff, e, out);
 	buffer_printf(out, ": %s %s", format_precise_delta(e->delta / units, unit).text, per);
 	if (!summary_proven(e->state))
 		buffer_append_string(out, " (not proven)");

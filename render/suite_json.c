@@ -10,13 +10,13 @@
 enum { MOST_FUNCTIONS = 5, MOST_BYTES = 1 << 30 };
 
 /* Writes the key of a member of one side. */
-static void put_key(struct buffer *out, const char *side, const char *what)
+static void suite_json_put_key(struct buffer *out, const char *side, const char *what)
 {
 	buffer_printf(out, ",\"%s%s\":", side, what);
 }
 
 /* [low, high] in percent of base; null without evidence. */
-static void put_interval(struct buffer *out, const struct diff_benchmark *benchmark)
+static void suite_json_put_interval(struct buffer *out, const struct diff_benchmark *benchmark)
 {
 	if (benchmark->presence != DIFF_IN_BOTH || !isfinite(benchmark->change_low) ||
 		!isfinite(benchmark->change_high)) {
@@ -44,11 +44,11 @@ static void put_counts(struct buffer *out, const struct diff_benchmark *benchmar
 	static const char *const sides[DIFF_SIDES] = { "base_", "head_" };
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		put_key(out, sides[side], "executions");
+		suite_json_put_key(out, sides[side], "executions");
 		json_text_integer(out, (int64_t)benchmark->executions[side]);
-		put_key(out, sides[side], "rounds");
+		suite_json_put_key(out, sides[side], "rounds");
 		put_count(out, benchmark->rounds[side]);
-		put_key(out, sides[side], "iterations");
+		suite_json_put_key(out, sides[side], "iterations");
 		put_count(out, benchmark->iterations[side]);
 	}
 }
@@ -110,7 +110,7 @@ static void put_circumstances(const struct diff_suite *suite, const struct diff_
 		return;
 	buffer_printf(out, ",\"code\":\"%s\"", diff_code_name(b->code));
 	for (int side = 0; side < DIFF_SIDES && b->cpu[side] > 0; side++) {
-		put_key(out, sides[side], "cpu_ns");
+		suite_json_put_key(out, sides[side], "cpu_ns");
 		json_text_number(out, b->cpu[side]);
 	}
 	if (b->cpu[DIFF_BASE] > 0 && isfinite(b->cpu_change)) {
@@ -147,14 +147,14 @@ static bool put_benchmark(
 		buffer_printf(out, "\"%s\"", diff_benchmark_verdict_name(benchmark));
 	else
 		JSON_TEXT(out, "null");
-	put_key(out, "base", unit);
+	suite_json_put_key(out, "base", unit);
 	json_text_number(out, benchmark->value[DIFF_BASE]);
-	put_key(out, "head", unit);
+	suite_json_put_key(out, "head", unit);
 	json_text_number(out, benchmark->value[DIFF_HEAD]);
 	JSON_TEXT(out, ",\"delta_pct\":");
 	json_text_number(out, benchmark->presence == DIFF_IN_BOTH ? 100 * benchmark->change : NAN);
 	JSON_TEXT(out, ",\"ci\":");
-	put_interval(out, benchmark);
+	suite_json_put_interval(out, benchmark);
 	JSON_TEXT(out, ",\"q\":");
 	json_text_number(out, benchmark->q);
 	put_counts(out, benchmark);

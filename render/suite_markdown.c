@@ -22,7 +22,7 @@ static const char columns[] = "| benchmark | base | head | change | 95 % interva
 			      "|:--|--:|--:|--:|--:|:--|:--|\n";
 
 /* Appends a part if it ends before `end`; else remembers that something was left out. */
-static bool emit_until(struct markdown_writer *w, const struct buffer *part, size_t end, bool *left_out)
+static bool suite_markdown_emit_until(struct markdown_writer *w, const struct buffer *part, size_t end, bool *left_out)
 {
 	if (!part->failed && w->out->size - w->start + part->size > end) {
 		*left_out = true;
@@ -72,13 +72,13 @@ static bool write_rows(struct markdown_writer *w, const struct render_suite *inp
 		buffer_init(&row, MARKDOWN_MAX_BYTES);
 		if (!append_benchmark(input, i, &row, err))
 			return false;
-		if (full || !emit_until(w, &row, end, &full))
+		if (full || !suite_markdown_emit_until(w, &row, end, &full))
 			suite_words_rest_add(rest, benchmark);
 	}
 	return true;
 }
 
-static void write_rest(struct markdown_writer *w, const struct suite_words_rest *rest, bool *left_out)
+static void suite_markdown_write_rest(struct markdown_writer *w, const struct suite_words_rest *rest, bool *left_out)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
@@ -102,7 +102,7 @@ static bool write_notable(
 	markdown_emit_string(w, columns);
 	if (!write_rows(w, input, true, NOTABLE_END, &rest, err))
 		return false;
-	write_rest(w, &rest, left_out);
+	suite_markdown_write_rest(w, &rest, left_out);
 	markdown_emit_string(w, "\n");
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		if (!suite_words_short_of_proof(&suite->benchmarks[i]))
@@ -131,15 +131,15 @@ static bool write_unchanged(
 	markdown_emit(w, &title);
 	if (!write_rows(w, input, false, UNCHANGED_END, &rest, err))
 		return false;
-	write_rest(w, &rest, left_out);
+	suite_markdown_write_rest(w, &rest, left_out);
 	markdown_emit_string(w, "\n</details>\n\n");
 	return true;
 }
 
 /* ---- What explains a benchmark ---- */
 
-static bool append_function(const struct render_suite *input, const struct render_part *part, uint32_t function,
-	struct buffer *out, struct error *err)
+static bool suite_markdown_append_function(const struct render_suite *input, const struct render_part *part,
+	uint32_t function, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = part->input.diff;
 	CLEANUP(buffer_deinit) struct buffer place = { 0 };
@@ -167,7 +167,8 @@ static bool append_function(const struct render_suite *input, const struct rende
 	return true;
 }
 
-static void append_title(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+static void suite_markdown_append_title(
+	const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
 	buffer_append_string(out, "**<code>");
 	markdown_escape(out, diff_suite_string(suite, b->uri), NAME_BYTES);
@@ -176,7 +177,7 @@ static void append_title(const struct diff_suite *suite, const struct diff_bench
 		buffer_printf(out, ", %s", suite_words_change(b).text);
 }
 
-static bool append_part(
+static bool suite_markdown_append_part(
 	const struct render_suite *input, const struct render_part *part, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = part->input.diff;
@@ -184,19 +185,20 @@ static bool append_part(
 
 	if (!suite_words_functions(input, part, MOST_FUNCTIONS, &list, err))
 		return false;
-	append_title(input->suite, &input->suite->benchmarks[part->benchmark], out);
+	suite_markdown_append_title(input->suite, &input->suite->benchmarks[part->benchmark], out);
 	if (diff->sides == DIFF_SIDES &&
 		(list.count == 0 || !summary_proven(diff_suite_reason(&diff->functions[list.ids[0]])->state)))
 		buffer_append_string(out, ": no function of it is proven to have changed");
 	buffer_append_string(out, "\n\n");
 	for (size_t i = 0; i < list.count; i++)
-		if (!append_function(input, part, list.ids[i], out, err))
+		if (!suite_markdown_append_function(input, part, list.ids[i], out, err))
 			return false;
 	buffer_append_byte(out, '\n');
 	return true;
 }
 
-static bool write_parts(struct markdown_writer *w, const struct render_suite *input, bool *left_out, struct error *err)
+static bool suite_markdown_write_parts(
+	struct markdown_writer *w, const struct render_suite *input, bool *left_out, struct error *err)
 {
 	for (size_t i = 0; i < input->part_count; i++) {
 		CLEANUP(buffer_deinit) struct buffer part = { 0 };
@@ -204,16 +206,16 @@ static bool write_parts(struct markdown_writer *w, const struct render_suite *in
 		if (input->parts[i].benchmark == DIFF_ALL_BENCHMARKS)
 			continue;
 		buffer_init(&part, (size_t)1 << 20);
-		if (!append_part(input, &input->parts[i], &part, err))
+		if (!suite_markdown_append_part(input, &input->parts[i], &part, err))
 			return false;
-		if (!emit_until(w, &part, EXPLAINED_END, left_out))
+		if (!suite_markdown_emit_until(w, &part, EXPLAINED_END, left_out))
 			return true;
 	}
 	return true;
 }
 
 /* The lines of the first benchmark whose functions have lines that are proven to differ. */
-static bool write_lines(struct markdown_writer *w, const struct render_suite *input, struct error *err)
+static bool suite_markdown_write_lines(struct markdown_writer *w, const struct render_suite *input, struct error *err)
 {
 	const struct listing_function *found[1];
 
@@ -232,7 +234,7 @@ static bool write_lines(struct markdown_writer *w, const struct render_suite *in
 
 /* ---- Sections ---- */
 
-static void write_side(
+static void suite_markdown_write_side(
 	struct markdown_writer *w, const struct render_suite *input, enum diff_side side, const char *label)
 {
 	const struct profile *profile = input->suite->profiles[side];
@@ -246,7 +248,7 @@ static void write_side(
 	markdown_emit_text(w, "- ", &text, "\n");
 }
 
-static void write_basis(struct markdown_writer *w, const struct render_suite *input)
+static void suite_markdown_write_basis(struct markdown_writer *w, const struct render_suite *input)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
@@ -254,13 +256,13 @@ static void write_basis(struct markdown_writer *w, const struct render_suite *in
 	suite_words_evidence(input->suite, &text);
 	markdown_emit_string(w, "<details><summary>How this was measured</summary>\n\n");
 	markdown_emit_text(w, "- ", &text, "\n");
-	write_side(w, input, DIFF_BASE, "base");
-	write_side(w, input, DIFF_HEAD, "head");
+	suite_markdown_write_side(w, input, DIFF_BASE, "base");
+	suite_markdown_write_side(w, input, DIFF_HEAD, "head");
 	markdown_emit_string(w, "\n</details>\n");
 }
 
 /* They stand with the first part, whatever they are of. */
-static void write_commits(struct markdown_writer *w, const struct render_suite *input)
+static void suite_markdown_write_commits(struct markdown_writer *w, const struct render_suite *input)
 {
 	if (input->part_count == 0)
 		return;
@@ -285,14 +287,14 @@ bool render_suite_markdown(const struct render_suite *input, struct buffer *out,
 	markdown_emit_text(&w, "\n### ", &verdict, "\n\n");
 	if (suite->gate_failed)
 		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
-	write_commits(&w, input);
+	suite_markdown_write_commits(&w, input);
 	markdown_warnings(&w, suite->strings, suite->warnings, suite->warning_count);
 	if (!write_notable(&w, input, &left_out, err) || !write_unchanged(&w, input, &left_out, err) ||
-		!write_parts(&w, input, &left_out, err))
+		!suite_markdown_write_parts(&w, input, &left_out, err))
 		return false;
-	if (!write_lines(&w, input, err))
+	if (!suite_markdown_write_lines(&w, input, err))
 		return false;
-	write_basis(&w, input);
+	suite_markdown_write_basis(&w, input);
 	w.full = w.full || left_out;
 	markdown_finish(&w);
 	return buffer_ok(out, err);

@@ -66,7 +66,7 @@ static bool add_compared(const struct render_suite *input, uint32_t number, stru
  * Whether there is room for a benchmark: files and programs get all. On a terminal, those that are unchanged are
  * counted where there are many and others differ.
  */
-static bool has_room(const struct text_writer *w, const struct diff_suite *suite, size_t number, size_t rows)
+static bool suite_text_has_room(const struct text_writer *w, const struct diff_suite *suite, size_t number, size_t rows)
 {
 	bool is_notable = suite->sides == DIFF_SIDES && suite_words_is_notable(&suite->benchmarks[number]);
 
@@ -79,7 +79,7 @@ static bool has_room(const struct text_writer *w, const struct diff_suite *suite
 	return rows < w->rows;
 }
 
-static void write_rest(const struct text_writer *w, const struct suite_words_rest *rest, bool compared)
+static void suite_text_write_rest(const struct text_writer *w, const struct suite_words_rest *rest, bool compared)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
@@ -128,7 +128,7 @@ static bool write_comparison(const struct text_writer *w, const struct render_su
 	for (uint32_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
 
-		if (has_room(w, suite, i, table.row_count)) {
+		if (suite_text_has_room(w, suite, i, table.row_count)) {
 			if (!add_compared(input, i, &table, err))
 				return false;
 			short_of_proof = short_of_proof || suite_words_short_of_proof(benchmark);
@@ -139,7 +139,7 @@ static bool write_comparison(const struct text_writer *w, const struct render_su
 	text_heading(w, "Benchmarks");
 	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
-	write_rest(w, &rest, true);
+	suite_text_write_rest(w, &rest, true);
 	if (short_of_proof)
 		text_mark(w, "*", suite_words_of_short_proof);
 	return true;
@@ -175,7 +175,7 @@ static bool write_benchmarks(const struct text_writer *w, const struct diff_suit
 		return false;
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
-		if (has_room(w, suite, i, table.row_count))
+		if (suite_text_has_room(w, suite, i, table.row_count))
 			add_single(suite, &suite->benchmarks[i], spreads[i], &table);
 		else
 			suite_words_rest_add(&rest, &suite->benchmarks[i]);
@@ -183,7 +183,7 @@ static bool write_benchmarks(const struct text_writer *w, const struct diff_suit
 	text_heading(w, "Benchmarks");
 	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
-	write_rest(w, &rest, false);
+	suite_text_write_rest(w, &rest, false);
 	return true;
 }
 
@@ -255,7 +255,7 @@ static bool write_part(const struct text_writer *w, const struct render_suite *i
 }
 
 /* On a terminal the table stays in sight: it has the first few. */
-static bool write_parts(const struct text_writer *w, const struct render_suite *input, struct error *err)
+static bool suite_text_write_parts(const struct text_writer *w, const struct render_suite *input, struct error *err)
 {
 	size_t most = w->is_whole ? SIZE_MAX : MOST_PARTS, written = 0, left_out = 0;
 
@@ -294,7 +294,7 @@ static void write_sentences(const struct text_writer *w, const struct diff_suite
 }
 
 /* Which recording a side is. */
-static void write_side(
+static void suite_text_write_side(
 	const struct text_writer *w, const struct render_suite *input, enum diff_side side, const char *label)
 {
 	const struct profile *profile = input->suite->profiles[side];
@@ -316,7 +316,7 @@ static void write_side(
 }
 
 /* They stand with the first part, whatever they are of. */
-static void write_commits(const struct text_writer *w, const struct render_suite *input)
+static void suite_text_write_commits(const struct text_writer *w, const struct render_suite *input)
 {
 	struct text_writer of = *w;
 
@@ -335,22 +335,22 @@ static bool write_two_sided(const struct text_writer *w, const struct render_sui
 	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
 	if (suite->gate_failed)
 		text_paragraph(w, "A limit given with --fail-on is exceeded.", 0);
-	write_commits(w, input);
+	suite_text_write_commits(w, input);
 	write_sentences(w, suite, suite_words_evidence);
-	write_side(w, input, DIFF_BASE, "base: ");
-	write_side(w, input, DIFF_HEAD, "head: ");
+	suite_text_write_side(w, input, DIFF_BASE, "base: ");
+	suite_text_write_side(w, input, DIFF_HEAD, "head: ");
 	if (!text_warnings(w, suite->strings, suite->warnings, suite->warning_count, err) ||
 		!write_comparison(w, input, err))
 		return false;
-	return write_parts(w, input, err);
+	return suite_text_write_parts(w, input, err);
 }
 
-static bool write_one_sided(struct text_writer *w, const struct render_suite *input, struct error *err)
+static bool suite_text_write_one_sided(struct text_writer *w, const struct render_suite *input, struct error *err)
 {
 	const struct diff_suite *suite = input->suite;
 	const struct render_part *all = render_part_of(input, DIFF_ALL_BENCHMARKS);
 
-	write_side(w, input, DIFF_HEAD, "");
+	suite_text_write_side(w, input, DIFF_HEAD, "");
 	write_sentences(w, suite, suite_words_evidence);
 	if (!text_warnings(w, suite->strings, suite->warnings, suite->warning_count, err) ||
 		!write_benchmarks(w, suite, err))
@@ -365,8 +365,8 @@ bool render_suite_text(const struct render_suite *input, const struct render_tex
 	struct error *err)
 {
 	struct text_writer w = text_writer_make(options, out);
-	bool done =
-		input->suite->sides == DIFF_SIDES ? write_two_sided(&w, input, err) : write_one_sided(&w, input, err);
+	bool done = input->suite->sides == DIFF_SIDES ? write_two_sided(&w, input, err)
+						      : suite_text_write_one_sided(&w, input, err);
 
 	return done && buffer_ok(out, err);
 }

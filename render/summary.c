@@ -127,7 +127,7 @@ struct candidate {
 	bool is_of_others;
 };
 
-static int by_rank(const void *a, const void *b)
+static int summary_by_rank(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -230,7 +230,7 @@ bool summary_list(
 	for (size_t i = 0; i < (order == SUMMARY_TOTAL_CHANGES ? diff->change_count : diff->function_count); i++)
 		count += order == SUMMARY_TOTAL_CHANGES ? consider_change(diff, &diff->changes[i], &candidates[count])
 							: consider(&listing, (uint32_t)i, &candidates[count]);
-	qsort(candidates, count, sizeof(*candidates), by_rank);
+	qsort(candidates, count, sizeof(*candidates), summary_by_rank);
 	shown = choose_count(candidates, count, order, limit);
 	ids = malloc((shown + 1) * sizeof(*ids));
 	if (!ids)
@@ -419,7 +419,7 @@ double summary_whole_percent(const struct profile *profile)
 	return profile_knows_whole_stacks(profile) ? profile_quality_whole_percent(&profile->quality) : NAN;
 }
 
-static void append_chains(const struct profile *profile, struct buffer *out)
+static void summary_append_chains(const struct profile *profile, struct buffer *out)
 {
 	double percent = profile_quality_frameless_percent(&profile->quality);
 
@@ -448,7 +448,7 @@ void summary_quality(const struct profile *profile, struct buffer *out)
 	if (isfinite(whole))
 		buffer_printf(out, ", %.1f %% whole stacks", whole);
 	else if (strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0)
-		append_chains(profile, out);
+		summary_append_chains(profile, out);
 	if (isfinite(whole) && profile->quality.stops[PROFILE_STOP_OPEN] > 0)
 		buffer_printf(out, ", %.1f %% open", profile_quality_open_percent(&profile->quality));
 }

@@ -76,15 +76,15 @@ static enum profile_wait_class wait_class_of(const struct svg_writer *w, uint32_
 			 : diff_wait_class(w->diff, &w->diff->functions[w->diff->nodes[node].function]);
 }
 
-static unsigned int mix(unsigned int from, unsigned int to, double part)
+static unsigned int svg_mix(unsigned int from, unsigned int to, double part)
 {
 	return (unsigned int)lround(from + ((double)to - from) * part);
 }
 
 static struct colour blend(struct colour full, double part)
 {
-	return (struct colour){ mix(colour_same.red, full.red, part), mix(colour_same.green, full.green, part),
-		mix(colour_same.blue, full.blue, part) };
+	return (struct colour){ svg_mix(colour_same.red, full.red, part), svg_mix(colour_same.green, full.green, part),
+		svg_mix(colour_same.blue, full.blue, part) };
 }
 
 static double node_points(const struct svg_writer *w, uint32_t node)
@@ -178,7 +178,7 @@ static const char *node_name(const struct svg_writer *w, uint32_t node)
 }
 
 /* Appends as much of a text as has room in a line. */
-static void append_line(struct svg_writer *w, const char *text, size_t columns)
+static void svg_append_line(struct svg_writer *w, const char *text, size_t columns)
 {
 	CLEANUP(buffer_deinit) struct buffer line = { 0 };
 	bool fits = unicode_text_width(text) <= columns;
@@ -203,7 +203,7 @@ static void append_whole(struct svg_writer *w, const struct diff_function *f)
 {
 	bool is_script = profile_languages[f->language].read_name != NULL;
 
-	append_line(w, diff_string(w->diff, is_script ? f->shown : f->name), TITLE_COLUMNS);
+	svg_append_line(w, diff_string(w->diff, is_script ? f->shown : f->name), TITLE_COLUMNS);
 	if (diff_wait_class(w->diff, f) != PROFILE_WAIT_NONE)
 		return;
 	buffer_append_string(w->out, " (");
@@ -211,7 +211,7 @@ static void append_whole(struct svg_writer *w, const struct diff_function *f)
 	buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
 }
 
-static void append_title(struct svg_writer *w, uint32_t node)
+static void svg_append_title(struct svg_writer *w, uint32_t node)
 {
 	double base = w->diff->node_total[DIFF_BASE][node],
 	       head = w->diff->node_total[DIFF_HEAD][node] * w->diff->scale.factor;
@@ -319,7 +319,7 @@ static void draw_frame(struct svg_writer *w, uint32_t node, double x, double wid
 	size_t columns = width > 6 ? (size_t)((width - 6) / pixels_per_column) : 0;
 
 	buffer_append_string(w->out, "<g>");
-	append_title(w, node);
+	svg_append_title(w, node);
 	draw_rectangle(w, x, y, drawn, node_colour(w, node));
 	if (node_is_new(w, node))
 		draw_texture(w, x, y, drawn);
@@ -492,7 +492,7 @@ static void write_legend(struct svg_writer *w, double y)
 }
 
 /* "server: before.pb.gz → after.pb.gz": the name of the report, else the commands or files of both sides. */
-static void make_title(const struct svg_writer *w, struct buffer *title)
+static void svg_make_title(const struct svg_writer *w, struct buffer *title)
 {
 	const char *base = summary_command(w->input, DIFF_BASE), *head = summary_command(w->input, DIFF_HEAD);
 	const char *const *names = w->input->names;
@@ -541,7 +541,7 @@ static bool make_header(const struct svg_writer *w, struct header *header, struc
 	buffer_init(&header->title, (size_t)1 << 20);
 	buffer_init(&header->sentence, (size_t)1 << 20);
 	buffer_init(&header->legend, (size_t)1 << 20);
-	make_title(w, &header->title);
+	svg_make_title(w, &header->title);
 	make_legend(w, &header->legend);
 	if (w->diff->sides == DIFF_SIDES)
 		summary_verdict(w->diff, &header->sentence);
@@ -555,11 +555,11 @@ static bool make_header(const struct svg_writer *w, struct header *header, struc
 static void write_description(struct svg_writer *w, const struct header *header)
 {
 	buffer_append_string(w->out, "<title>");
-	append_line(w, header->title.data, TITLE_COLUMNS);
+	svg_append_line(w, header->title.data, TITLE_COLUMNS);
 	buffer_append_string(w->out, "</title>\n<desc>");
-	append_line(w, header->sentence.data, MAX_SENTENCE);
+	svg_append_line(w, header->sentence.data, MAX_SENTENCE);
 	buffer_append_string(w->out, header->sentence.size > 0 ? " " : "");
-	append_line(w, header->legend.data, MAX_SENTENCE);
+	svg_append_line(w, header->legend.data, MAX_SENTENCE);
 	buffer_append_string(w->out, "</desc>\n");
 }
 
@@ -568,11 +568,11 @@ static void write_header(struct svg_writer *w, const struct header *header)
 	size_t columns = (size_t)(w->width / pixels_per_column);
 
 	buffer_printf(w->out, "<text x=\"%d\" y=\"18\" font-size=\"14\" font-weight=\"bold\">", MARGIN);
-	append_line(w, header->title.data, columns * 4 / 5);
+	svg_append_line(w, header->title.data, columns * 4 / 5);
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"36\">", MARGIN);
-	append_line(w, header->sentence.data, columns);
+	svg_append_line(w, header->sentence.data, columns);
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"54\">", MARGIN);
-	append_line(w, header->legend.data, columns);
+	svg_append_line(w, header->legend.data, columns);
 	buffer_append_string(w->out, "</text>\n");
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Appends a fact as the report shows it; nothing if it is not known. */
-static void append_fact(const struct profile *profile, const struct profile_fact *fact, struct buffer *text)
+static void render_text_append_fact(const struct profile *profile, const struct profile_fact *fact, struct buffer *text)
 {
 	CLEANUP(buffer_deinit) struct buffer value = { 0 };
 
@@ -27,7 +27,7 @@ static void append_fact(const struct profile *profile, const struct profile_fact
 			fact->shown_chars ? fact->shown_chars : -1, value.data ? value.data : "");
 }
 
-static bool write_facts(const struct text_writer *w, struct error *err)
+static bool render_text_write_facts(const struct text_writer *w, struct error *err)
 {
 	const struct profile *profile = w->input->profiles[DIFF_HEAD];
 	size_t count;
@@ -38,7 +38,7 @@ static bool write_facts(const struct text_writer *w, struct error *err)
 		return true;
 	buffer_init(&text, (size_t)1 << 20);
 	for (size_t i = 0; i < count; i++)
-		append_fact(profile, &facts[i], &text);
+		render_text_append_fact(profile, &facts[i], &text);
 	if (!buffer_ok(&text, err))
 		return false;
 	if (text.size > 0)
@@ -164,22 +164,23 @@ static void write_differences(const struct text_writer *w)
 		text_lines(w, profile_string(profile, profile->verification.differences[i]));
 }
 
-static bool write_one_sided(const struct text_writer *w, struct error *err)
+static bool render_text_write_one_sided(const struct text_writer *w, struct error *err)
 {
 	text_side(w, DIFF_HEAD, "");
 	write_total(w);
 	if (render_has_requests(w->diff, DIFF_HEAD))
 		text_sentences(w, render_requests_report_words);
 	text_waits(w, DIFF_HEAD, "");
-	if (!write_facts(w, err) || !groups_text(w, err) || !question_text(w, err) || !write_origins(w, err) ||
-		!text_waiting_functions(w, err) || !text_top(w, SUMMARY_SELF, err) || !text_top(w, SUMMARY_TOTAL, err))
+	if (!render_text_write_facts(w, err) || !groups_text(w, err) || !question_text(w, err) ||
+		!write_origins(w, err) || !text_waiting_functions(w, err) || !text_top(w, SUMMARY_SELF, err) ||
+		!text_top(w, SUMMARY_TOTAL, err))
 		return false;
 	write_differences(w);
 	return true;
 }
 
 /* The lines that somebody asked for are the whole answer, behind the verdict. */
-static bool write_lines(const struct text_writer *w, struct error *err)
+static bool render_text_write_lines(const struct text_writer *w, struct error *err)
 {
 	if (w->diff->sides == DIFF_SIDES)
 		text_verdict(w);
@@ -200,9 +201,10 @@ bool render_text(const struct render_input *input, const struct render_text_opti
 	text_title(&w);
 	text_question(&w);
 	if (lines_are_asked(input))
-		done = write_lines(&w, err);
+		done = render_text_write_lines(&w, err);
 	else
-		done = input->diff->sides == DIFF_SIDES ? text_two_sided(&w, err) : write_one_sided(&w, err);
+		done = input->diff->sides == DIFF_SIDES ? text_two_sided(&w, err)
+							: render_text_write_one_sided(&w, err);
 	return done &&
 	       text_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count, err) &&
 	       buffer_ok(out, err);

@@ -100,7 +100,7 @@ static void write_run_queue(const struct text_writer *w)
 	text_paragraph(w, text.failed ? summary_run_queue_words : text.data, 2);
 }
 
-static bool write_ledger(const struct text_writer *w, struct error *err)
+static bool text_diff_write_ledger(const struct text_writer *w, struct error *err)
 {
 	enum { COLUMNS = 9, INTERVAL = 8 };
 	struct table_column columns[COLUMNS] = {
@@ -145,7 +145,7 @@ enum { CHANGE_COLUMNS = 14, CHANGE_INTERVAL = 9 };
 
 static const char same_code_mark[] = "°", short_of_proof_mark[] = "*";
 
-static void append_part(struct buffer *out, const char *name)
+static void text_diff_append_part(struct buffer *out, const char *name)
 {
 	enum { PART_COLUMNS = 60 };
 
@@ -153,25 +153,26 @@ static void append_part(struct buffer *out, const char *name)
 }
 
 /* Of a row of total times, the names of the change, and what is waited for in it; else the name of the function. */
-static void name_change(const struct text_writer *w, const struct diff_function *f, bool is_total, struct buffer *name,
-	struct buffer *because)
+static void text_diff_name_change(const struct text_writer *w, const struct diff_function *f, bool is_total,
+	struct buffer *name, struct buffer *because)
 {
 	const struct diff_change *change = is_total ? change_of(w->diff, (uint32_t)(f - w->diff->functions)) : NULL;
 
 	buffer_init(name, MAX_LINE_BYTES);
 	buffer_init(because, MAX_LINE_BYTES);
 	if (change && change_has_names(change))
-		change_append_names(w->diff, change, append_part, name);
+		change_append_names(w->diff, change, text_diff_append_part, name);
 	else
 		buffer_append_string(name, diff_string(w->diff, f->shown));
 	if (change)
-		change_append_waits(w->diff, change, append_part, because);
+		change_append_waits(w->diff, change, text_diff_append_part, because);
 	else if (!is_total)
 		buffer_append_string(because, diff_cause(w->diff, f));
 	w->out->failed = w->out->failed || name->failed || because->failed;
 }
 
-static void add_change(const struct text_writer *w, struct table *table, const struct diff_function *f, bool is_total)
+static void text_diff_add_change(
+	const struct text_writer *w, struct table *table, const struct diff_function *f, bool is_total)
 {
 	const struct diff_estimate *e = is_total ? &f->total : &f->self, *other = is_total ? &f->self : &f->total;
 	struct figures figures = make_figures(w, e);
@@ -180,7 +181,7 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 			   other_head = format_value(other->head, w->unit);
 	CLEANUP(buffer_deinit) struct buffer name = { 0 }, because = { 0 };
 
-	name_change(w, f, is_total, &name, &because);
+	text_diff_name_change(w, f, is_total, &name, &because);
 	const char *cells[CHANGE_COLUMNS] = { name.data ? name.data : "", text_id(w, f, id),
 		format_module(diff_string(w->diff, f->shown_in)), profile_origin_name(f->origin), figures.base.text,
 		figures.head.text, figures.delta.text, figures.change.text, figures.points.text, figures.interval.text,
@@ -217,7 +218,7 @@ static bool any_short_of_proof(const struct diff *diff, const struct summary_lis
 }
 
 /* Explains the marks beside the states. */
-static void write_marks(const struct text_writer *w, const struct summary_list *list, bool is_total)
+static void text_diff_write_marks(const struct text_writer *w, const struct summary_list *list, bool is_total)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
@@ -230,7 +231,8 @@ static void write_marks(const struct text_writer *w, const struct summary_list *
 		text_mark(w, short_of_proof_mark, summary_short_of_proof_words);
 }
 
-static bool write_changes(const struct text_writer *w, enum summary_order order, size_t limit, struct error *err)
+static bool text_diff_write_changes(
+	const struct text_writer *w, enum summary_order order, size_t limit, struct error *err)
 {
 	bool is_total = order == SUMMARY_TOTAL_CHANGES, has_reasons;
 	struct table_column columns[CHANGE_COLUMNS] = {
@@ -260,14 +262,14 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 	has_reasons = is_total ? w->diff->waiting != DIFF_WAITING_NONE : w->diff->bottlenecks_explain;
 	table_init(&table, columns, shown_columns(w, columns, CHANGE_INTERVAL, CHANGE_COLUMNS - !has_reasons));
 	for (size_t i = 0; i < list.count; i++)
-		add_change(w, &table, &w->diff->functions[list.ids[i]], is_total);
+		text_diff_add_change(w, &table, &w->diff->functions[list.ids[i]], is_total);
 	text_list_heading(w, order);
 	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	if (list.proven_left_out > 0)
 		buffer_printf(
 			w->out, "  and %s more that are proven\n", format_count((double)list.proven_left_out).text);
-	write_marks(w, &list, is_total);
+	text_diff_write_marks(w, &list, is_total);
 	return true;
 }
 
@@ -351,7 +353,7 @@ static void requests_line(const struct text_writer *w)
 }
 
 /* Appends a line for each change that is proven beside the one that the verdict names. */
-static void write_others(const struct text_writer *w)
+static void text_diff_write_others(const struct text_writer *w)
 {
 	const struct diff_change *others[HEADLINE_OTHERS];
 	size_t count = headline_others(w->diff, others);
@@ -363,9 +365,9 @@ static void write_others(const struct text_writer *w)
 
 		buffer_init(&text, MAX_LINE_BYTES);
 		buffer_append_string(&text, "- ");
-		change_append_names(w->diff, others[i], append_part, &text);
+		change_append_names(w->diff, others[i], text_diff_append_part, &text);
 		headline_other(w->diff, others[i], &text);
-		headline_waits(w->diff, others[i], append_part, &text);
+		headline_waits(w->diff, others[i], text_diff_append_part, &text);
 		write_cleaned(w, &text, 2);
 	}
 }
@@ -392,7 +394,7 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 {
 	text_verdict(w);
 	requests_line(w);
-	write_others(w);
+	text_diff_write_others(w);
 	text_commits(w);
 	write_next(w);
 	if (!groups_text(w, err) || !question_text(w, err))
@@ -404,13 +406,13 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	text_waits(w, DIFF_BASE, "base: ");
 	text_side(w, DIFF_HEAD, "head: ");
 	text_waits(w, DIFF_HEAD, "head: ");
-	if (!write_ledger(w, err))
+	if (!text_diff_write_ledger(w, err))
 		return false;
 	if (!any_change(w->diff))
 		text_heading(w, "No function is proven to have changed.");
-	if (!write_changes(w, SUMMARY_SELF_INCREASES, w->half, err) ||
-		!write_changes(w, SUMMARY_SELF_DECREASES, w->half, err) ||
-		!write_changes(w, SUMMARY_TOTAL_CHANGES, w->half, err) || !write_moved(w, err) ||
+	if (!text_diff_write_changes(w, SUMMARY_SELF_INCREASES, w->half, err) ||
+		!text_diff_write_changes(w, SUMMARY_SELF_DECREASES, w->half, err) ||
+		!text_diff_write_changes(w, SUMMARY_TOTAL_CHANGES, w->half, err) || !write_moved(w, err) ||
 		!text_waiting_changes(w, err))
 		return false;
 	return true;

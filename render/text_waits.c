@@ -35,7 +35,7 @@ struct waiting_function {
 	int64_t ns;
 };
 
-static int by_time(const void *left, const void *right)
+static int text_waits_by_time(const void *left, const void *right)
 {
 	const struct waiting_function *a = left, *b = right;
 
@@ -113,8 +113,8 @@ static bool add_function_row(const struct text_writer *w, const struct waiting_f
 	return true;
 }
 
-static bool write_functions(const struct text_writer *w, const struct waiting_function *functions, size_t count,
-	bool is_idle, struct error *err)
+static bool text_waits_write_functions(const struct text_writer *w, const struct waiting_function *functions,
+	size_t count, bool is_idle, struct error *err)
 {
 	struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true, .is_name = true },
@@ -167,7 +167,7 @@ static bool add_lock_row(
 	return true;
 }
 
-static bool write_locks(const struct text_writer *w, struct error *err)
+static bool text_waits_write_locks(const struct text_writer *w, struct error *err)
 {
 	static const struct table_column columns[] = {
 		{ .title = "lock", .left = true, .flexible = true, .is_name = true },
@@ -327,6 +327,7 @@ bool text_waiting_functions(const struct text_writer *w, struct error *err)
 	}
 	if (count == 0)
 		return true;
-	qsort(functions, count, sizeof(*functions), by_time);
-	return write_functions(w, functions, count, is_idle, err) && (is_idle || write_locks(w, err));
+	qsort(functions, count, sizeof(*functions), text_waits_by_time);
+	return text_waits_write_functions(w, functions, count, is_idle, err) &&
+	       (is_idle || text_waits_write_locks(w, err));
 }

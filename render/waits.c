@@ -43,7 +43,7 @@ struct waits_work {
 	uint32_t *callers; /* owned: [stack] function of the profile that is the site of it */
 };
 
-static void work_deinit(struct waits_work *w)
+static void render_waits_work_deinit(struct waits_work *w)
 {
 	free(w->classes);
 	free(w->sums);
@@ -111,7 +111,7 @@ static bool find_sites(struct waits_work *w, struct error *err)
 	return true;
 }
 
-static void find_callers(struct waits_work *w)
+static void render_waits_find_callers(struct waits_work *w)
 {
 	const struct profile *profile = w->profile;
 
@@ -141,7 +141,7 @@ static int64_t wait_of_sample(const struct waits_work *w, const struct profile_w
 	return saturating_add(values[types->off_cpu], values[types->idle]);
 }
 
-static void add_to(int64_t *sum, int64_t value)
+static void render_waits_add_to(int64_t *sum, int64_t value)
 {
 	*sum = saturating_add(*sum, value);
 }
@@ -157,15 +157,15 @@ static void sum_class(struct waits_work *w, enum profile_wait_class wait_class)
 
 		if (wait_ns == 0)
 			continue;
-		add_to(&w->sums[w->nodes[i]], wait_ns);
-		add_to(&w->side->total[wait_class], wait_ns);
+		render_waits_add_to(&w->sums[w->nodes[i]], wait_ns);
+		render_waits_add_to(&w->side->total[wait_class], wait_ns);
 		if (w->sites[w->nodes[i]] != PROFILE_NONE)
-			add_to(&w->side->at[w->sites[w->nodes[i]]][wait_class], wait_ns);
+			render_waits_add_to(&w->side->at[w->sites[w->nodes[i]]][wait_class], wait_ns);
 	}
 	for (size_t i = diff->node_count; i-- > 1;) {
-		add_to(&w->sums[diff->nodes[i].parent], w->sums[i]);
+		render_waits_add_to(&w->sums[diff->nodes[i].parent], w->sums[i]);
 		if (w->outermost[i])
-			add_to(&w->side->in[diff->nodes[i].function][wait_class], w->sums[i]);
+			render_waits_add_to(&w->side->in[diff->nodes[i].function][wait_class], w->sums[i]);
 	}
 }
 
@@ -212,7 +212,7 @@ static void list_sum(struct waits_list *list)
 	qsort(items, list->count, sizeof(*items), by_site_and_key);
 	for (size_t i = 1; i < list->count; i++) {
 		if (by_site_and_key(&items[kept], &items[i]) == 0)
-			add_to(&items[kept].ns, items[i].ns);
+			render_waits_add_to(&items[kept].ns, items[i].ns);
 		else
 			items[++kept] = items[i];
 	}
@@ -275,7 +275,7 @@ static void join_releases(struct waits_side *side)
 	qsort(side->releases, side->release_count, sizeof(*side->releases), by_node_lock_and_releaser);
 	for (size_t i = 1; i < side->release_count; i++) {
 		if (by_node_lock_and_releaser(&side->releases[kept], &side->releases[i]) == 0)
-			add_to(&side->releases[kept].ns, side->releases[i].ns);
+			render_waits_add_to(&side->releases[kept].ns, side->releases[i].ns);
 		else
 			side->releases[++kept] = side->releases[i];
 	}
@@ -387,7 +387,7 @@ static bool add_locks(struct waits_work *w, const uint32_t *nodes, struct error 
 			profile_wait_class_of_stack(profile, release->stack) == PROFILE_WAIT_IDLE)
 			continue;
 		lock = lock_of[release->lock];
-		add_to(&w->side->locks[lock].ns, release->weight_ns);
+		render_waits_add_to(&w->side->locks[lock].ns, release->weight_ns);
 		if (site != PROFILE_NONE)
 			callers->items[callers->count++] = (struct waits_releaser){ lock, site,
 				diff_string(w->diff, w->diff->functions[site].name),
@@ -444,7 +444,8 @@ static double mean_answer(const struct profile *profile)
 	return profile_latency_mean(counts);
 }
 
-static bool sum_side(const struct render_input *input, enum diff_side side, struct waits *waits, struct error *err)
+static bool render_waits_sum_side(
+	const struct render_input *input, enum diff_side side, struct waits *waits, struct error *err)
 {
 	struct waits_work w = { .diff = input->diff,
 		.profile = input->profiles[side],
@@ -456,15 +457,15 @@ static bool sum_side(const struct render_input *input, enum diff_side side, stru
 	w.side->answer_ns = mean_answer(w.profile);
 	w.side->unseen = profile_waits_unseen(w.profile);
 	if (ok) {
-		find_callers(&w);
+		render_waits_find_callers(&w);
 		sum_classes(&w);
 		ok = sum_releases(&w, err);
 	}
-	work_deinit(&w);
+	render_waits_work_deinit(&w);
 	return ok;
 }
 
-static bool has_waits(const struct render_input *input, enum diff_side side)
+static bool render_waits_has_waits(const struct render_input *input, enum diff_side side)
 {
 	return input->profiles[side] && input->diff->sample_nodes[side] && profile_has_waits(input->profiles[side]);
 }
@@ -474,13 +475,14 @@ bool waits_create(const struct render_input *input, struct waits **waits, struct
 	struct waits *made;
 
 	*waits = NULL;
-	if (!has_waits(input, DIFF_BASE) && !has_waits(input, DIFF_HEAD))
+	if (!render_waits_has_waits(input, DIFF_BASE) && !render_waits_has_waits(input, DIFF_HEAD))
 		return true;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (has_waits(input, (enum diff_side)side) && !sum_side(input, (enum diff_side)side, made, err)) {
+		if (render_waits_has_waits(input, (enum diff_side)side) &&
+			!render_waits_sum_side(input, (enum diff_side)side, made, err)) {
 			waits_destroy(made);
 			return false;
 		}

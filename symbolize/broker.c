@@ -39,7 +39,7 @@ static bool send_answer(int socket, const struct answer *answer, int fd)
 	return message_send(socket, answer, offsetof(struct answer, path) + strlen(answer->path) + 1, fd);
 }
 
-static bool receive_answer(int socket, struct answer *answer, int *fd)
+static bool broker_receive_answer(int socket, struct answer *answer, int *fd)
 {
 	*answer = (struct answer){ .code = EIO };
 	return message_receive(socket, answer, sizeof(*answer) - 1, 0, fd) >= (ssize_t)offsetof(struct answer, path);
@@ -71,7 +71,7 @@ bool broker_become(const struct broker *broker)
 /* ---- Paths ---- */
 
 /* What follows the directory in a path below it; NULL if it is not below it. */
-static const char *below(const char *path, const char *directory)
+static const char *broker_below(const char *path, const char *directory)
 {
 	size_t size = strlen(directory);
 
@@ -108,7 +108,7 @@ static int open_in(int directory, const char *path, int flags, uint64_t resolve)
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", directory);
 	if (readlink(name, within, sizeof(within) - 1) > 0) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-		if (readlink(name, found, sizeof(found) - 1) > 0 && below(found, within))
+		if (readlink(name, found, sizeof(found) - 1) > 0 && broker_below(found, within))
 			return fd;
 	}
 	close(fd);
@@ -116,7 +116,7 @@ static int open_in(int directory, const char *path, int flags, uint64_t resolve)
 	return -1;
 }
 
-static int refuse(int fd)
+static int broker_refuse(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -134,12 +134,12 @@ static int open_elf_again(int place)
 	if (place < 0 || fstat(place, &info) != 0)
 		return -1;
 	if (!S_ISREG(info.st_mode))
-		return refuse(-1);
+		return broker_refuse(-1);
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
 	/* O_NONBLOCK: open() must not wait for the holder of a lease. */
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0 && (pread(fd, begins, SELFMAG, 0) != SELFMAG || memcmp(begins, ELFMAG, SELFMAG) != 0))
-		return refuse(fd);
+		return broker_refuse(fd);
 	return fd;
 }
 
@@ -160,7 +160,7 @@ static bool is_below_debug_directory(const struct wanted *wanted)
 	const char *const *directories = elf_debug_directories(&wanted->broker->options->debug, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (below(wanted->path, directories[i]))
+		if (broker_below(wanted->path, directories[i]))
 			return true;
 	return false;
 }
@@ -174,17 +174,17 @@ static bool is_word_of_owner(const struct wanted *wanted, int fd)
 }
 
 /* Opens the file if it is below the directory of the binary. -1 with EACCES if it is not. */
-static int open_beside(const struct wanted *wanted, const char *directory)
+static int broker_open_beside(const struct wanted *wanted, const char *directory)
 {
-	const char *rest = below(wanted->path, directory);
+	const char *rest = broker_below(wanted->path, directory);
 	CLEANUP(cleanup_close) int place = -1;
 	int fd;
 
 	if (!rest || *rest == '\0')
-		return refuse(-1);
+		return broker_refuse(-1);
 	place = open_in(wanted->root, directory, O_DIRECTORY, RESOLVE_IN_ROOT);
 	fd = place < 0 ? -1 : open_in(place, rest, 0, RESOLVE_BENEATH);
-	return fd < 0 || is_word_of_owner(wanted, fd) ? fd : refuse(fd);
+	return fd < 0 || is_word_of_owner(wanted, fd) ? fd : broker_refuse(fd);
 }
 
 /* The directory of the binary, as its path has it or without links. */
@@ -211,13 +211,14 @@ static bool is_split_file(const char *path)
 
 static int open_built(const struct wanted *wanted)
 {
-	int fd = is_split_file(wanted->path) ? open_in(wanted->root, wanted->path, 0, RESOLVE_IN_ROOT) : refuse(-1);
+	int fd = is_split_file(wanted->path) ? open_in(wanted->root, wanted->path, 0, RESOLVE_IN_ROOT)
+					     : broker_refuse(-1);
 	struct file_owner owner;
 
 	if (fd < 0)
 		return fd;
 	owner = file_owner_of(fd);
-	return file_owner_is_same(&owner, &wanted->broker->owner) ? fd : refuse(fd);
+	return file_owner_is_same(&owner, &wanted->broker->owner) ? fd : broker_refuse(fd);
 }
 
 static int open_where_allowed(const struct wanted *wanted)
@@ -230,14 +231,14 @@ static int open_where_allowed(const struct wanted *wanted)
 		/* The target's own file system is the target's word; ours is that of who runs it. */
 		return fd < 0 || wanted->root == wanted->broker->system_root || is_word_of_owner(wanted, fd)
 			       ? fd
-			       : refuse(fd);
+			       : broker_refuse(fd);
 	}
-	(void)refuse(-1);
+	(void)broker_refuse(-1);
 	if (wanted->use == ELF_FILE_BUILD_ID)
 		return -1;
 	for (unsigned int is_real = 0; fd < 0 && errno == EACCES && is_real < 2; is_real++)
 		if (binary_directory(wanted->image, is_real, directory))
-			fd = open_beside(wanted, directory);
+			fd = broker_open_beside(wanted, directory);
 	if (fd < 0 && errno == EACCES && wanted->use == ELF_FILE_SPLIT)
 		fd = open_built(wanted);
 	return fd;
@@ -261,7 +262,7 @@ int broker_open(const struct broker *broker, uint32_t number, enum elf_file_use 
 	bool has_prefix;
 
 	if (!wanted.image)
-		return refuse(-1);
+		return broker_refuse(-1);
 	elf_image_root_path(wanted.image, root);
 	has_prefix = root[0] && strncmp(path, root, strlen(root)) == 0 && path[strlen(root)] == '/';
 	/* Split files are named as the compiler had them, without a prefix; all others are looked for in our tree too.
@@ -271,11 +272,11 @@ int broker_open(const struct broker *broker, uint32_t number, enum elf_file_use 
 	if (is_same_mount(broker->system_root, wanted.root))
 		wanted.root = broker->system_root;
 	if (wanted.root < 0)
-		return refuse(-1);
+		return broker_refuse(-1);
 	path += has_prefix ? strlen(root) : 0;
 	if (snprintf(wanted.path, sizeof(wanted.path), "%s", path) >= (int)sizeof(wanted.path) ||
 		!file_normalize_path(wanted.path))
-		return refuse(-1);
+		return broker_refuse(-1);
 	place = open_where_allowed(&wanted);
 	return open_elf_again(place);
 }
@@ -313,7 +314,8 @@ static void count_opened(const struct broker *broker, uint32_t number, int fd)
 		confined_limit_memory(child, shares->data_bytes + shares->memory_factor * bytes);
 }
 
-static void answer_request(const struct broker *broker, const struct request *request, struct answer *answer, int *fd)
+static void broker_answer_request(
+	const struct broker *broker, const struct request *request, struct answer *answer, int *fd)
 {
 	const struct elf_image *image = broker->images[request->number];
 
@@ -330,7 +332,7 @@ static void answer_request(const struct broker *broker, const struct request *re
 		count_opened(broker, request->number, *fd);
 }
 
-static bool is_valid(const struct broker *broker, const struct request *request)
+static bool broker_is_valid(const struct broker *broker, const struct request *request)
 {
 	return request->number < broker->image_count && request->use >= REAL_PATH && request->use <= ELF_FILE_SPLIT;
 }
@@ -349,11 +351,11 @@ void broker_serve(const struct broker *broker)
 		got = message_receive(broker->socket, &request, sizeof(request) - 1, 0, &fd);
 		cleanup_close(&fd);
 		fd = -1;
-		if (!opened || got < (ssize_t)offsetof(struct request, path) || !is_valid(broker, &request))
+		if (!opened || got < (ssize_t)offsetof(struct request, path) || !broker_is_valid(broker, &request))
 			break;
 		answer = (struct answer){ .code = EMFILE };
 		if (opened[request.number] < BROKER_MAX_OPENED)
-			answer_request(broker, &request, &answer, &fd);
+			broker_answer_request(broker, &request, &answer, &fd);
 		opened[request.number] += fd >= 0;
 		if (!send_answer(broker->socket, &answer, fd))
 			break;
@@ -365,7 +367,8 @@ void broker_serve(const struct broker *broker)
 
 /* ---- The child's side ---- */
 
-static bool ask(const struct broker_opener *opener, int32_t use, const char *path, struct answer *answer, int *fd)
+static bool broker_ask(
+	const struct broker_opener *opener, int32_t use, const char *path, struct answer *answer, int *fd)
 {
 	struct request request = { .use = use, .number = opener->number };
 	size_t size = strlen(path);
@@ -376,7 +379,7 @@ static bool ask(const struct broker_opener *opener, int32_t use, const char *pat
 	memcpy(request.path, path, size);
 	pthread_mutex_lock(&opener->client->lock);
 	ok = message_send(opener->client->socket, &request, offsetof(struct request, path) + size + 1, -1) &&
-	     receive_answer(opener->client->socket, answer, fd);
+	     broker_receive_answer(opener->client->socket, answer, fd);
 	pthread_mutex_unlock(&opener->client->lock);
 	return ok;
 }
@@ -386,7 +389,7 @@ static int open_through(void *context, enum elf_file_use use, const char *path, 
 	struct answer answer = { .code = ENAMETOOLONG };
 	int fd = -1;
 
-	if (ask(context, (int32_t)use, path, &answer, &fd) && fd >= 0)
+	if (broker_ask(context, (int32_t)use, path, &answer, &fd) && fd >= 0)
 		return fd;
 	error_set_errno(err, answer.code ? answer.code : EIO, "cannot open %s", path);
 	return -1;
@@ -397,7 +400,7 @@ static bool real_path_through(void *context, char *path)
 	struct answer answer;
 	int fd = -1;
 
-	if (!ask(context, REAL_PATH, "", &answer, &fd) || answer.code != 0 || answer.path[0] == '\0')
+	if (!broker_ask(context, REAL_PATH, "", &answer, &fd) || answer.code != 0 || answer.path[0] == '\0')
 		return false;
 	memcpy(path, answer.path, sizeof(answer.path));
 	return true;

@@ -89,7 +89,7 @@ static bool store_key(const struct frame_cache_key *key, struct stored_key *stor
 	return stored->files[0].size > 0;
 }
 
-static uint64_t name_of(const struct stored_key *stored)
+static uint64_t cache_name_of(const struct stored_key *stored)
 {
 	return hash_bytes(stored, sizeof(*stored));
 }
@@ -103,7 +103,7 @@ static bool make_path(const char *directory, uint64_t name, char *path)
 
 /* ---- Reading ---- */
 
-static int open_own(const char *directory, uint64_t name)
+static int cache_open_own(const char *directory, uint64_t name)
 {
 	char text[32];
 
@@ -114,7 +114,7 @@ static int open_own(const char *directory, uint64_t name)
 int frame_cache_open_file(const char *directory, uint64_t name, const struct elf_image *image)
 {
 	struct stored_key stored;
-	int fd = open_own(directory, name);
+	int fd = cache_open_own(directory, name);
 
 	if (fd < 0 || (pread(fd, &stored, sizeof(stored), 0) == (ssize_t)sizeof(stored) &&
 			      memcmp(&stored.files[0], elf_image_identity(image), sizeof(stored.files[0])) == 0))
@@ -124,10 +124,10 @@ int frame_cache_open_file(const char *directory, uint64_t name, const struct elf
 }
 
 /* Maps a file. Files are replaced, never changed, so the mapping does not change. */
-static bool map_file(struct frame_cache *cache, const struct frame_cache_key *key, uint64_t name)
+static bool cache_map_file(struct frame_cache *cache, const struct frame_cache_key *key, uint64_t name)
 {
 	CLEANUP(cleanup_close)
-	int fd = key->opener ? key->opener->open(key->opener->context, name) : open_own(key->directory, name);
+	int fd = key->opener ? key->opener->open(key->opener->context, name) : cache_open_own(key->directory, name);
 	struct stat info;
 	void *bytes;
 
@@ -160,7 +160,7 @@ bool frame_cache_open(const struct frame_cache_key *key, struct frame_cache **ca
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return error_set_memory(err);
-	if (map_file(made, key, name_of(&stored)) && read_parts(made, &stored)) {
+	if (cache_map_file(made, key, cache_name_of(&stored)) && read_parts(made, &stored)) {
 		*cache = made;
 		return true;
 	}
@@ -200,7 +200,7 @@ void frame_cache_store(const struct frame_cache_key *key, const struct named_fra
 	struct buffer out;
 	char path[PATH_MAX];
 
-	if (!store_key(key, &stored) || !make_path(key->directory, name_of(&stored), path) ||
+	if (!store_key(key, &stored) || !make_path(key->directory, cache_name_of(&stored), path) ||
 		!cache_directory_prepare(key->directory))
 		return;
 	if (is_to_prune(path))

@@ -44,7 +44,7 @@ static void keeper_deinit(struct keeper *k)
 	free(k->groups);
 }
 
-static struct elf_image *image_of(const struct keeper *k, uint32_t mapping)
+static struct elf_image *symbolize_code_image_of(const struct keeper *k, uint32_t mapping)
 {
 	return mapping != PROFILE_NONE && k->symbols->images && mapping < k->symbols->mapping_count &&
 			       k->profile->mappings[mapping].kind == PROFILE_MAPPING_FILE
@@ -54,7 +54,7 @@ static struct elf_image *image_of(const struct keeper *k, uint32_t mapping)
 
 /* ---- Which code ---- */
 
-static bool weigh(struct keeper *k, struct error *err)
+static bool symbolize_code_weigh(struct keeper *k, struct error *err)
 {
 	const struct profile *profile = k->profile;
 	uint32_t value = source_places_value(profile);
@@ -78,12 +78,12 @@ static bool weigh(struct keeper *k, struct error *err)
 }
 
 /* Whether a location is in a function whose text is kept, or in one of the user's own if all are kept. */
-static bool is_wanted(const struct keeper *k, uint32_t id)
+static bool symbolize_code_is_wanted(const struct keeper *k, uint32_t id)
 {
 	const struct profile *profile = k->profile;
 	const struct profile_location *location = &profile->locations[id];
 
-	if (k->weights[id] == 0 || !image_of(k, location->mapping))
+	if (k->weights[id] == 0 || !symbolize_code_image_of(k, location->mapping))
 		return false;
 	for (uint32_t i = 0; i < location->line_count; i++) {
 		const struct profile_line *line = &profile->lines[location->first_line + i];
@@ -119,7 +119,7 @@ static bool find_sampled(struct keeper *k, struct error *err)
 	if (!k->sampled || !k->groups)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < k->profile->location_count; i++)
-		if (is_wanted(k, i))
+		if (symbolize_code_is_wanted(k, i))
 			k->sampled[k->sampled_count++] = (struct sampled){ .address = k->profile->locations[i].address,
 				.weight = k->weights[i],
 				.mapping = k->profile->locations[i].mapping,
@@ -129,13 +129,13 @@ static bool find_sampled(struct keeper *k, struct error *err)
 }
 
 /* Asks the unwind tables of each binary, which the recording has read before. */
-static bool find_bounds(struct keeper *k, struct error *err)
+static bool symbolize_code_find_bounds(struct keeper *k, struct error *err)
 {
 	for (size_t i = 0, end; i < k->sampled_count; i = end) {
 		uint32_t mapping = k->sampled[i].mapping;
 		struct frame_table *table;
 
-		if (!frame_table_create(image_of(k, mapping), FRAME_RULES, &table, err))
+		if (!frame_table_create(symbolize_code_image_of(k, mapping), FRAME_RULES, &table, err))
 			return false;
 		for (end = i; end < k->sampled_count && k->sampled[end].mapping == mapping; end++) {
 			struct sampled *at = &k->sampled[end];
@@ -187,7 +187,7 @@ static int compare_groups(const void *left, const void *right)
 	return a->weight != b->weight ? ORDER(b->weight, a->weight) : compare_sampled(a->first, b->first);
 }
 
-static void find_groups(struct keeper *k)
+static void symbolize_code_find_groups(struct keeper *k)
 {
 	for (size_t i = 0; i < k->sampled_count; i++) {
 		const struct sampled *at = &k->sampled[i];
@@ -233,7 +233,7 @@ static uint64_t find_part(const struct group *group)
 
 static bool keep_group(struct keeper *k, const struct group *group, struct error *err)
 {
-	const struct elf_image *image = image_of(k, group->first->mapping);
+	const struct elf_image *image = symbolize_code_image_of(k, group->first->mapping);
 	uint64_t start = group->first->start, end = group->first->end, size;
 	struct profile_code code = { .mapping = group->first->mapping, .machine = elf_image_machine(image) };
 	const uint8_t *at;
@@ -266,10 +266,10 @@ bool symbolize_keep_code(struct profile *profile, const struct profile_symbols *
 	if (options->sources == SYMBOLIZE_SOURCES_NONE || options->no_names ||
 		(options->sources == SYMBOLIZE_SOURCES_OF_PROJECT && options->project_root_count == 0))
 		return true;
-	if (!weigh(&k, err) || !find_sampled(&k, err) || !find_bounds(&k, err))
+	if (!symbolize_code_weigh(&k, err) || !find_sampled(&k, err) || !symbolize_code_find_bounds(&k, err))
 		return false;
 	guess_bounds(&k);
-	find_groups(&k);
+	symbolize_code_find_groups(&k);
 	for (size_t i = 0; i < k.group_count && k.groups[i].weight * 1000 >= k.samples * LEAST_PER_MILLE; i++)
 		if (!keep_group(&k, &k.groups[i], err))
 			return false;

@@ -28,7 +28,7 @@ struct client_library {
 		debuginfod_client *client, const unsigned char *build_id, int size, const char *source, char **path);
 };
 
-static bool find(void *library, const char *name, void *function)
+static bool symbolize_debuginfod_find(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);
 
@@ -37,14 +37,15 @@ static bool find(void *library, const char *name, void *function)
 	return found != NULL;
 }
 
-static bool load(struct client_library *l)
+static bool debuginfod_load(struct client_library *l)
 {
 	*l = (struct client_library){ .library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL) };
 	if (!l->library)
 		return false;
-	if (find(l->library, "debuginfod_begin", &l->begin) && find(l->library, "debuginfod_end", &l->end) &&
-		find(l->library, "debuginfod_find_debuginfo", &l->find_debuginfo) &&
-		find(l->library, "debuginfod_find_source", &l->find_source))
+	if (symbolize_debuginfod_find(l->library, "debuginfod_begin", &l->begin) &&
+		symbolize_debuginfod_find(l->library, "debuginfod_end", &l->end) &&
+		symbolize_debuginfod_find(l->library, "debuginfod_find_debuginfo", &l->find_debuginfo) &&
+		symbolize_debuginfod_find(l->library, "debuginfod_find_source", &l->find_source))
 		return true;
 	dlclose(l->library);
 	return false;
@@ -59,7 +60,7 @@ bool symbolize_debuginfod_possible(struct error *err)
 		return error_set(err, ERROR_USAGE,
 			"no debuginfod server is named; set DEBUGINFOD_URLS, as in: "
 			"export DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
-	if (!load(&functions))
+	if (!debuginfod_load(&functions))
 		return error_set(err, ERROR_UNSUPPORTED,
 			"libdebuginfod.so.1 cannot be loaded; on Debian: sudo apt install libdebuginfod1. A static build of Kelvin loads no libraries");
 	dlclose(functions.library);
@@ -75,7 +76,7 @@ struct wanted {
 	uint64_t most_bytes, seconds;
 };
 
-static void set_number(const char *name, uint64_t value)
+static void debuginfod_set_number(const char *name, uint64_t value)
 {
 	char text[24];
 
@@ -92,8 +93,8 @@ static void keep_bounds(const struct wanted *wanted)
 {
 	struct rlimit limit;
 
-	set_number("DEBUGINFOD_MAXTIME", wanted->seconds);
-	set_number("DEBUGINFOD_MAXSIZE", wanted->most_bytes);
+	debuginfod_set_number("DEBUGINFOD_MAXTIME", wanted->seconds);
+	debuginfod_set_number("DEBUGINFOD_MAXSIZE", wanted->most_bytes);
 	signal(SIGXFSZ, SIG_IGN);
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur > wanted->most_bytes) {
 		limit.rlim_cur = wanted->most_bytes;
@@ -131,7 +132,7 @@ static _Noreturn void be_client(const struct wanted *wanted, int out)
 	int fd = -1;
 
 	keep_bounds(wanted);
-	client = load(&functions) ? functions.begin() : NULL;
+	client = debuginfod_load(&functions) ? functions.begin() : NULL;
 	if (client)
 		fd = wanted->source ? functions.find_source(client, id->bytes, id->size, wanted->source, &path)
 				    : functions.find_debuginfo(client, id->bytes, id->size, &path);
@@ -144,7 +145,7 @@ static _Noreturn void be_client(const struct wanted *wanted, int out)
 /* ---- The process that waits ---- */
 
 /* False: the client said nothing, or not within the time. */
-static bool receive_answer(int fd, int64_t end_ns, struct client_answer *answer)
+static bool debuginfod_receive_answer(int fd, int64_t end_ns, struct client_answer *answer)
 {
 	size_t size = 0;
 
@@ -197,7 +198,7 @@ static bool fetch(struct wanted *wanted, struct symbolize_servers *servers, char
 	}
 	close(ends[1]);
 	if (pid > 0) {
-		ok = receive_answer(ends[0], began_ns + servers->ns + grace_ns, &answer);
+		ok = debuginfod_receive_answer(ends[0], began_ns + servers->ns + grace_ns, &answer);
 		(void)kill(pid, SIGKILL);
 		pay(servers, ok ? answer.written_bytes : UINT64_MAX, clock_read_ns(CLOCK_MONOTONIC) - began_ns);
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -247,7 +248,7 @@ int debuginfod_find(const struct elf_build_id *id, struct symbolize_servers *ser
 	return fetch_debug_file(id, servers, path) ? elf_open_regular(path, &ignored) : -1;
 }
 
-static bool parse_build_id(const char *text, struct elf_build_id *id)
+static bool debuginfod_parse_build_id(const char *text, struct elf_build_id *id)
 {
 	*id = (struct elf_build_id){ 0 };
 	for (; text[0] && text[1] && id->size < ELF_BUILD_ID_MAX_SIZE; text += 2) {
@@ -278,7 +279,7 @@ int symbolize_debuginfod_source(
 	char found[PATH_MAX];
 	struct error ignored;
 
-	return is_source_path(path) && parse_build_id(build_id, &id) && fetch(&wanted, servers, found)
+	return is_source_path(path) && debuginfod_parse_build_id(build_id, &id) && fetch(&wanted, servers, found)
 		       ? elf_open_regular(found, &ignored)
 		       : -1;
 }

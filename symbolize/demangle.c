@@ -11,7 +11,7 @@
 /* libiberty recurses over the name; names longer than any compiler writes are not demangled. */
 enum { MAX_MANGLED_BYTES = 1 << 16, MAX_NAME_BYTES = 1 << 16, RUST_HASH_DIGITS = 16 };
 
-static bool is_mangled(const char *name)
+static bool demangle_is_mangled(const char *name)
 {
 	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 || strncmp(name, "__Z", 3) == 0 ||
 	       (strncmp(name, "_D", 2) == 0 && (isdigit((unsigned char)name[2]) || strcmp(name, "_Dmain") == 0));
@@ -105,7 +105,7 @@ void symbolize_demangle(const char *name, struct buffer *out)
 	bool is_d = strncmp(name, "_D", 2) == 0;
 
 	buffer_init(&demangled, MAX_NAME_BYTES);
-	if (is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES &&
+	if (demangle_is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES &&
 		(is_d ? print_d_name(name, &demangled) : print_name(name, &demangled)) && demangled.size > 0 &&
 		!demangled.failed)
 		buffer_append(out, demangled.data, size_without_rust_hash(demangled.data));

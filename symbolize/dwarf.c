@@ -58,7 +58,7 @@ static int compare_jobs(const void *left, const void *right)
 	return a_size != b_size ? ORDER(b_size, a_size) : ORDER(a->unit->offset, b->unit->offset);
 }
 
-static void run_job(void *context, size_t index)
+static void dwarf_run_job(void *context, size_t index)
 {
 	struct round *round = context;
 
@@ -142,7 +142,7 @@ static bool round_init(struct round *round, struct resolver *r, const uint32_t *
 }
 
 /* Adds what the jobs tell of source files to the result. */
-static bool add_sources(const struct round *round, struct error *err)
+static bool dwarf_add_sources(const struct round *round, struct error *err)
 {
 	struct dwarf_result *result = round->resolver->result;
 	size_t count = result->source_count;
@@ -173,7 +173,7 @@ static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaust
 	for (size_t i = 0; ok && i < round.job_count; i++)
 		round.jobs[i].is_exhaustive = is_exhaustive;
 	if (ok)
-		work_pool_run(r->options->threads, round.job_count, run_job, &round);
+		work_pool_run(r->options->threads, round.job_count, dwarf_run_job, &round);
 	for (size_t i = 0; ok && i < round.job_count; i++) {
 		if (!round.failed[i])
 			continue;
@@ -182,7 +182,7 @@ static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaust
 	}
 	for (size_t i = 0; ok && i < round.job_count; i++)
 		r->result->is_split |= round.jobs[i].unit->is_open && round.jobs[i].unit->dwo_name[0];
-	ok = ok && add_sources(&round, err);
+	ok = ok && dwarf_add_sources(&round, err);
 	round_deinit(&round);
 	return ok;
 }
@@ -272,7 +272,7 @@ static bool resolve_rest(struct resolver *r, struct claimants *c, struct error *
 }
 
 /* Resolves addresses by the units that .debug_aranges gives, and the rest by other units that claim them. */
-static bool resolve_all(struct resolver *r, struct error *err)
+static bool dwarf_resolve_all(struct resolver *r, struct error *err)
 {
 	CLEANUP(cleanup_free) uint32_t *first = malloc((r->count + 1) * sizeof(*first));
 	CLEANUP(cleanup_free) uint32_t *second = malloc((r->count + 1) * sizeof(*second));
@@ -295,7 +295,7 @@ static bool resolve_all(struct resolver *r, struct error *err)
 }
 
 /* The directory in which a unit was compiled; "" if it is absent, or the unit does not count. */
-static bool read_directory(const struct dwarf_unit *unit, const char **directory, struct error *err)
+static bool dwarf_read_directory(const struct dwarf_unit *unit, const char **directory, struct error *err)
 {
 	struct dwarf_unit copy = *unit;
 	struct error why = { 0 };
@@ -317,7 +317,7 @@ static bool read_directory(const struct dwarf_unit *unit, const char **directory
  * was compiled elsewhere. If a unit's directory is relative, paths were kept out of the build, and no further unit is
  * read.
  */
-static bool find_directory(struct resolver *r, struct error *err)
+static bool dwarf_find_directory(struct resolver *r, struct error *err)
 {
 	bool is_relative = false;
 	size_t looked_at = 0;
@@ -329,7 +329,7 @@ static bool find_directory(struct resolver *r, struct error *err)
 		if (unit->type == DW_UT_partial || unit->type == DW_UT_type)
 			continue;
 		looked_at++;
-		if (!read_directory(unit, &directory, err))
+		if (!dwarf_read_directory(unit, &directory, err))
 			return false;
 		is_relative |= directory[0] != '\0' && directory[0] != '/';
 		if (directory[0] != '/')
@@ -379,7 +379,8 @@ static bool resolve_in(struct resolver *r, uint64_t info_bytes, bool *is_short, 
 	r->result->source_count = 0;
 	for (size_t i = 0; i < r->count; i++)
 		r->result->answers[i] = (struct dwarf_answer){ .file = "" };
-	ok = open_files(r, info_bytes, err) && resolve_all(r, err) && (r->options->no_lines || find_directory(r, err));
+	ok = open_files(r, info_bytes, err) && dwarf_resolve_all(r, err) &&
+	     (r->options->no_lines || dwarf_find_directory(r, err));
 	*is_short = r->is_short || atomic_load(&r->file.is_short);
 	r->result->is_refused = dwarf_file_is_spent(&r->file) || (r->has_alt && dwarf_file_is_spent(&r->alt)) ||
 				(r->package.image && dwarf_file_is_spent(&r->package.file));

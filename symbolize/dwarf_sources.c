@@ -47,7 +47,7 @@ static bool find_used(struct used *used, const struct profile *profile, struct e
 	return true;
 }
 
-static bool is_kept(const struct symbolize_options *options, const char *path)
+static bool dwarf_sources_is_kept(const struct symbolize_options *options, const char *path)
 {
 	bool is_kept = options->sources == SYMBOLIZE_SOURCES_ALL;
 
@@ -66,7 +66,8 @@ static bool has_used_line(const struct used *used, uint32_t file, const struct d
 	return false;
 }
 
-static bool add_source(struct profile *profile, struct used *used, const struct dwarf_source *source, struct error *err)
+static bool dwarf_sources_add_source(
+	struct profile *profile, struct used *used, const struct dwarf_source *source, struct error *err)
 {
 	uint32_t path = string_table_find(profile->strings, source->path, strlen(source->path)), id;
 	struct profile_source_file file = { .path = path, .has_md5 = source->has_md5 };
@@ -74,7 +75,7 @@ static bool add_source(struct profile *profile, struct used *used, const struct 
 
 	if (path == UINT32_MAX || path == 0 || !is_used(used, path, 0))
 		return true;
-	has_text = source->text[0] && is_kept(used->options, source->path) && source->first_line > 0 &&
+	has_text = source->text[0] && dwarf_sources_is_kept(used->options, source->path) && source->first_line > 0 &&
 		   strlen(source->text) <= used->text_bytes && has_used_line(used, path, source);
 	used->text_bytes -= has_text ? strlen(source->text) : 0;
 	if (!has_text && !source->has_md5)
@@ -104,7 +105,8 @@ bool dwarf_sources_add(struct profile *profile, const struct named_frames *const
 		for (size_t k = 0; ok && k < tables[i]->source_count; k++) {
 			struct dwarf_source source;
 
-			ok = !named_frames_source(tables[i], k, &source) || add_source(profile, &used, &source, err);
+			ok = !named_frames_source(tables[i], k, &source) ||
+			     dwarf_sources_add_source(profile, &used, &source, err);
 		}
 	hash_map_deinit(&used.lines);
 	return ok;

@@ -156,7 +156,8 @@ struct code {
 	uint64_t address;
 };
 
-static bool add_instruction(struct fingerprinter *f, const struct code *code, const struct machine_fields *instruction)
+static bool fingerprint_add_instruction(
+	struct fingerprinter *f, const struct code *code, const struct machine_fields *instruction)
 {
 	struct hashed_instruction added = { .address = code->address };
 	struct error err;
@@ -183,7 +184,7 @@ static bool disassemble_extent(struct fingerprinter *f, struct code *code)
 
 		if (!f->machine->find_fields(f->decoder, code->bytes, code->size, &instruction))
 			return false;
-		if (!instruction.is_padding && !add_instruction(f, code, &instruction))
+		if (!instruction.is_padding && !fingerprint_add_instruction(f, code, &instruction))
 			return false;
 		code->bytes += instruction.size;
 		code->size -= instruction.size;

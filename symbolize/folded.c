@@ -42,7 +42,7 @@ static bool is_own_function(const struct folded_search *search, const struct sym
 	       (search->takes_plain && symbol->name[0] != '_' && symbol->rank != SYMBOLS_RANK_WEAK);
 }
 
-static bool take_symbol(void *context, const struct symbol_hit *symbol, struct error *err)
+static bool symbolize_folded_take_symbol(void *context, const struct symbol_hit *symbol, struct error *err)
 {
 	struct folded_search *search = context;
 	const struct folded_names *folded = search->folded;
@@ -57,7 +57,7 @@ static bool take_symbol(void *context, const struct symbol_hit *symbol, struct e
 	return true;
 }
 
-static int compare_entries(const void *left, const void *right)
+static int symbolize_folded_compare_entries(const void *left, const void *right)
 {
 	const struct folded_entry *a = left, *b = right;
 
@@ -90,8 +90,8 @@ static const char *demangle_bare(const char *symbol, struct arena *arena, struct
 }
 
 /* Joins rising, different names. `is_open`: there are more than these. */
-static bool join_names(const char *const *names, size_t count, bool is_open, struct arena *arena, const char **joined,
-	struct error *err)
+static bool symbolize_folded_join_names(const char *const *names, size_t count, bool is_open, struct arena *arena,
+	const char **joined, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	size_t others = count > MOST_SHOWN ? count - MOST_SHOWN : 0;
@@ -128,7 +128,7 @@ static bool name_start(
 	for (size_t i = 0; i < told; i++)
 		if (i == 0 || strcmp(names[i], names[kept - 1]) != 0)
 			names[kept++] = names[i];
-	return kept < 2 || join_names(names, kept, is_open, arena, name, err);
+	return kept < 2 || symbolize_folded_join_names(names, kept, is_open, arena, name, err);
 }
 
 static bool name_all_starts(const struct folded_search *search, struct arena *arena, struct error *err)
@@ -160,9 +160,9 @@ bool folded_names_find(const struct symbols *symbols, const struct symbol_hit *h
 			folded->starts[folded->count++] = hits[i].start;
 	if (folded->count == 0)
 		return true;
-	ok = symbols_visit_functions(symbols, take_symbol, &search, err);
+	ok = symbols_visit_functions(symbols, symbolize_folded_take_symbol, &search, err);
 	if (ok && search.count > 1)
-		qsort(search.entries, search.count, sizeof(*search.entries), compare_entries);
+		qsort(search.entries, search.count, sizeof(*search.entries), symbolize_folded_compare_entries);
 	ok = ok && name_all_starts(&search, arena, err);
 	free(search.entries);
 	return ok;

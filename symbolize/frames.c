@@ -56,7 +56,7 @@ static bool one_frame(
 	return true;
 }
 
-static bool is_mangled(const char *name)
+static bool symbolize_frames_is_mangled(const char *name)
 {
 	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0;
 }
@@ -82,7 +82,7 @@ static bool frame_of_dwarf(
 	 * A linkage name that is not mangled is a detail of linking: glibc's abort() is __GI_abort, Fortran's solve()
 	 * is solve_.
 	 */
-	if (in->name[0] && !is_mangled(in->linkage_name) && strcmp(out->name, in->linkage_name) == 0)
+	if (in->name[0] && !symbolize_frames_is_mangled(in->linkage_name) && strcmp(out->name, in->linkage_name) == 0)
 		out->name = in->name;
 	return true;
 }
@@ -139,7 +139,7 @@ static bool name_by_symbol(
 	const struct symbol_hit *hit = wants_symbol(answer) ? symbol_at(n, answer->extents[0].low) : NULL;
 	const char *symbol = hit ? hit->name : NULL;
 
-	if (!symbol || (outermost->name[0] && !is_mangled(symbol)) || strstr(symbol, ".cold"))
+	if (!symbol || (outermost->name[0] && !symbolize_frames_is_mangled(symbol)) || strstr(symbol, ".cold"))
 		return true;
 	outermost->linkage_name = frames_keep(n, symbol, strlen(symbol), err);
 	return outermost->linkage_name && demangle(n, outermost->linkage_name, &outermost->name, err);

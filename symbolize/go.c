@@ -77,7 +77,8 @@ static const char *string_at(const struct go_table *t, uint64_t base, int64_t of
  * Reads deltas of values and addresses up to the row that contains `address` (runtime.pcvalue). False if there is none.
  * The table ends with a delta of 0 that is not the first.
  */
-static bool find_value(const struct go_table *t, uint32_t offset, uint64_t entry, uint64_t address, int64_t *value)
+static bool symbolize_go_find_value(
+	const struct go_table *t, uint32_t offset, uint64_t entry, uint64_t address, int64_t *value)
 {
 	struct byte_reader r = reader_at(t, t->values, offset);
 	uint64_t at = entry;
@@ -99,20 +100,21 @@ static bool find_value(const struct go_table *t, uint32_t offset, uint64_t entry
 	return false;
 }
 
-static void find_position(
+static void symbolize_go_find_position(
 	const struct go_table *t, const struct function *function, uint64_t address, struct symbolize_frame *frame)
 {
 	int64_t file, line;
 
 	frame->file = "";
-	if (find_value(t, function->file_values, function->entry, address, &file) && file >= 0) {
+	if (symbolize_go_find_value(t, function->file_values, function->entry, address, &file) && file >= 0) {
 		struct byte_reader r = reader_at(t, t->units, ((uint64_t)function->unit + (uint64_t)file) * 4);
 		uint32_t offset = byte_reader_u32(&r);
 
 		if (byte_reader_ok(&r) && offset != UINT32_MAX)
 			frame->file = string_at(t, t->files, offset);
 	}
-	if (find_value(t, function->line_values, function->entry, address, &line) && line > 0 && line <= UINT32_MAX)
+	if (symbolize_go_find_value(t, function->line_values, function->entry, address, &line) && line > 0 &&
+		line <= UINT32_MAX)
 		frame->line = (uint32_t)line;
 	/* A position inside a function is in the file that defines the function. */
 	frame->decl_file = frame->file;
@@ -120,14 +122,14 @@ static void find_position(
 
 /* ---- Functions ---- */
 
-static uint32_t entry_of(const struct go_table *t, uint64_t index)
+static uint32_t symbolize_go_entry_of(const struct go_table *t, uint64_t index)
 {
 	struct byte_reader r = reader_at(t, t->functions, index * 8);
 
 	return byte_reader_u32(&r);
 }
 
-static bool read_function(const struct go_table *t, uint64_t index, struct function *function)
+static bool symbolize_go_read_function(const struct go_table *t, uint64_t index, struct function *function)
 {
 	struct byte_reader r = reader_at(t, t->functions, index * 8 + 4);
 
@@ -153,17 +155,17 @@ static bool go_find_function(const struct go_table *t, uint64_t address, struct 
 {
 	uint64_t low = 0, high = t->function_count, into = address - t->text;
 
-	if (address < t->text || into >= entry_of(t, t->function_count))
+	if (address < t->text || into >= symbolize_go_entry_of(t, t->function_count))
 		return false;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (entry_of(t, middle) <= into)
+		if (symbolize_go_entry_of(t, middle) <= into)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low > 0 && read_function(t, low - 1, function);
+	return low > 0 && symbolize_go_read_function(t, low - 1, function);
 }
 
 /* ---- Inlined calls ---- */
@@ -203,8 +205,8 @@ static bool find_inlined(
 	r = reader_at(t, function->at,
 		format->function_bytes + ((uint64_t)function->pcdata_count + FUNCDATA_INLINE_TREE) * 4);
 	offset = byte_reader_u32(&r);
-	if (!byte_reader_ok(&r) || offset == UINT32_MAX || !find_value(t, values, function->entry, address, &index) ||
-		index < 0)
+	if (!byte_reader_ok(&r) || offset == UINT32_MAX ||
+		!symbolize_go_find_value(t, values, function->entry, address, &index) || index < 0)
 		return false;
 	bytes = elf_image_bytes_at(t->image, t->gofunc + offset, &size);
 	if (!bytes || (uint64_t)index >= size / format->inlined_call_bytes)
@@ -233,7 +235,7 @@ bool go_table_find(const struct go_table *t, uint64_t address, struct arena *are
 		frame->name = string_at(t, t->names, is_inlined ? call.name : function.name);
 		line = is_inlined ? call.start_line : function.start_line;
 		frame->decl_line = line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0;
-		find_position(t, &function, address, frame);
+		symbolize_go_find_position(t, &function, address, frame);
 		if (is_inlined)
 			address = call.parent;
 	}
@@ -255,7 +257,7 @@ static uint64_t go_word_at(const struct go_table *t, const struct elf_section *s
 	return byte_reader_uint(&r, t->word);
 }
 
-static bool is_code(const struct go_table *t, uint64_t address)
+static bool symbolize_go_is_code(const struct go_table *t, uint64_t address)
 {
 	size_t count;
 	const struct elf_segment *segments = elf_image_segments(t->image, &count);
@@ -268,7 +270,7 @@ static bool is_code(const struct go_table *t, uint64_t address)
 }
 
 /* Finds runtime.moduledata, which begins with a pointer to the table; a stripped file has no other reference to it. */
-static bool find_module(struct go_table *t)
+static bool symbolize_go_find_module(struct go_table *t)
 {
 	static const char *const names[] = { ".go.module", ".noptrdata", ".data", ".data.rel.ro" };
 
@@ -283,14 +285,14 @@ static bool find_module(struct go_table *t)
 			if (go_word_at(t, &section, at) != t->table.address)
 				continue;
 			text = go_word_at(t, &section, at + (uint64_t)MODULE_TEXT * t->word);
-			if (!is_code(t, text))
+			if (!symbolize_go_is_code(t, text))
 				continue;
 			t->text = text;
 			t->gofunc = go_word_at(t, &section, at + (uint64_t)t->format->module_gofunc * t->word);
 			return true;
 		}
 	}
-	return t->text != 0 && is_code(t, t->text);
+	return t->text != 0 && symbolize_go_is_code(t, t->text);
 }
 
 /* Reads the header. Until Go 1.25 it contains the start of code; later only the module does. */
@@ -316,7 +318,7 @@ static bool go_read_header(struct go_table *t)
 	t->values = byte_reader_uint(&r, t->word);
 	t->functions = byte_reader_uint(&r, t->word);
 	return byte_reader_ok(&r) && t->functions <= t->table.size &&
-	       t->function_count < (t->table.size - t->functions) / 8 && find_module(t);
+	       t->function_count < (t->table.size - t->functions) / 8 && symbolize_go_find_module(t);
 }
 
 bool go_table_create(struct elf_image *image, struct go_table **table, struct error *err)

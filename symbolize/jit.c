@@ -30,7 +30,7 @@ struct piece {
 };
 
 /* Reads digits, with or without 0x before them, and moves behind them; without digits, `*text` is unchanged. */
-static uint64_t take_number(const char **text, const char *end)
+static uint64_t jit_take_number(const char **text, const char *end)
 {
 	const char *digits = *text, *pos;
 	uint64_t number;
@@ -61,17 +61,17 @@ static struct placement_time time_of_offset(const struct jit_clock *clock, uint6
 }
 
 /* Parses `start size name`; the name extends to the end of the line. */
-static void take_line(struct jit_reading *reading, const struct piece *piece, const char *line, const char *end)
+static void jit_take_line(struct jit_reading *reading, const struct piece *piece, const char *line, const char *end)
 {
 	struct placement_code code = { 0 };
 	const char *pos = line, *number;
 	uint64_t start, size;
 
-	start = take_number(&pos, end);
+	start = jit_take_number(&pos, end);
 	if (pos == line || pos == end || *pos != ' ')
 		return;
 	number = ++pos;
-	size = take_number(&pos, end);
+	size = jit_take_number(&pos, end);
 	code.name_at = piece->offset + (uint64_t)(pos + 1 - piece->bytes);
 	code.time = time_of_offset(reading->clock, code.name_at);
 	if (pos > number && end - pos > 1 && *pos == ' ')
@@ -85,7 +85,7 @@ static void jit_take_lines(struct jit_reading *reading, struct piece *piece)
 
 	for (; line < end && (stop = memchr(line, '\n', (size_t)(end - line))); line = stop + 1) {
 		if (!piece->is_within_line)
-			take_line(reading, piece, line, stop);
+			jit_take_line(reading, piece, line, stop);
 		piece->is_within_line = false;
 	}
 	if (line == piece->bytes && piece->size == PIECE_BYTES) {
@@ -123,7 +123,7 @@ static bool skip_hole(int fd, struct piece *piece, size_t *room)
 }
 
 /* Reads more. False at the end. */
-static bool read_on(int fd, struct piece *piece)
+static bool jit_read_on(int fd, struct piece *piece)
 {
 	size_t room;
 	ssize_t got;
@@ -137,7 +137,7 @@ static bool read_on(int fd, struct piece *piece)
 	return got > 0;
 }
 
-static void read_name(int fd, uint64_t offset, char name[MAX_NAME_BYTES])
+static void jit_read_name(int fd, uint64_t offset, char name[MAX_NAME_BYTES])
 {
 	ssize_t got = pread(fd, name, MAX_NAME_BYTES - 1, (off_t)offset);
 
@@ -155,7 +155,7 @@ static bool name_address(struct jit_reading *reading, int fd, size_t address, ui
 	symbol.start = reading->placement->addresses[address];
 	while ((code = placement_walk_next(&walk))) {
 		if (code->name_at != *named)
-			read_name(fd, code->name_at, name);
+			jit_read_name(fd, code->name_at, name);
 		*named = code->name_at;
 		symbol.time = code->time;
 		if (name[0] && !symbol_map_add(reading->map, &symbol, err))
@@ -173,10 +173,10 @@ static bool read_perf_map(struct jit_reading *reading, int fd, struct error *err
 
 	if (!bytes)
 		return error_set_memory(err);
-	while (read_on(fd, &piece))
+	while (jit_read_on(fd, &piece))
 		jit_take_lines(reading, &piece);
 	if (!piece.is_within_line)
-		take_line(reading, &piece, piece.bytes, piece.bytes + piece.size);
+		jit_take_line(reading, &piece, piece.bytes, piece.bytes + piece.size);
 	placement_finish(reading->placement);
 	for (size_t i = 0; i < reading->placement->count; i++)
 		if (!name_address(reading, fd, i, &named, name, err))
@@ -224,7 +224,7 @@ static struct placement_time time_of_code(const struct jit_clock *clock, const s
 }
 
 /* Code that moves keeps its name and lines. */
-static void take_code(
+static void jit_take_code(
 	struct jit_reading *reading, struct moved *moved, const struct jitdump_code *placed, uint64_t line_offset)
 {
 	struct placement_code code = { placed->start, placed->name_at, placed->lines_at, placed->lines_bytes,
@@ -245,7 +245,7 @@ static void take_code(
 	placement_add(reading->placement, placed->start, placed->size, &code);
 }
 
-static bool add_name(struct jit_reading *reading, uint64_t address, const struct placement_code *code,
+static bool jit_add_name(struct jit_reading *reading, uint64_t address, const struct placement_code *code,
 	struct jitdump *dump, struct error *err)
 {
 	struct symbol_map_symbol symbol = { .start = address, .size = 1, .module = "", .file = "", .time = code->time };
@@ -260,7 +260,7 @@ static bool add_name(struct jit_reading *reading, uint64_t address, const struct
 	return symbol_map_add(reading->map, &symbol, err);
 }
 
-static bool add_names(struct jit_reading *reading, struct jitdump *dump, struct error *err)
+static bool jit_add_names(struct jit_reading *reading, struct jitdump *dump, struct error *err)
 {
 	const struct placement *placement = reading->placement;
 
@@ -269,7 +269,7 @@ static bool add_names(struct jit_reading *reading, struct jitdump *dump, struct 
 		const struct placement_code *code;
 
 		while ((code = placement_walk_next(&walk)))
-			if (!add_name(reading, placement->addresses[i], code, dump, err))
+			if (!jit_add_name(reading, placement->addresses[i], code, dump, err))
 				return false;
 	}
 	return true;
@@ -286,9 +286,9 @@ static bool read_jitdump(struct jit_reading *reading, struct jitdump *dump, stru
 	ok = find_moved(reading->placement, dump, &moved, err);
 	line_offset = jitdump_line_offset(dump);
 	while (ok && jitdump_next(dump, &placed))
-		take_code(reading, &moved, &placed, line_offset);
+		jit_take_code(reading, &moved, &placed, line_offset);
 	placement_finish(reading->placement);
-	ok = ok && add_names(reading, dump, err);
+	ok = ok && jit_add_names(reading, dump, err);
 	free(moved.codes);
 	hash_map_deinit(&moved.known);
 	return ok;

@@ -73,7 +73,7 @@ struct line_entry {
 };
 
 /* Reads a line entry. The file name 0xff, of one byte, stands for the previous entry's file. An empty one ends them. */
-static bool next_line(struct byte_reader *r, struct line_entry *entry)
+static bool jitdump_next_line(struct byte_reader *r, struct line_entry *entry)
 {
 	const char *file;
 
@@ -120,7 +120,7 @@ void jitdump_rewind(struct jitdump *dump)
 	dump->lines_bytes = 0;
 }
 
-static void read_lines(struct jitdump *dump, struct record *record)
+static void jitdump_read_lines(struct jitdump *dump, struct record *record)
 {
 	struct byte_reader *r = &record->body;
 	struct line_entry entry = { 0 };
@@ -131,7 +131,7 @@ static void read_lines(struct jitdump *dump, struct record *record)
 	numbers = byte_reader_offset(r) - before;
 	dump->lines_bytes = byte_reader_ok(r) ? record->bytes - numbers : 0;
 	dump->lines_at = record->at + numbers;
-	if (next_line(r, &entry) && entry.address - dump->lines_start < ELF_HEADER_BYTES)
+	if (jitdump_next_line(r, &entry) && entry.address - dump->lines_start < ELF_HEADER_BYTES)
 		dump->lines_are_near = true;
 }
 
@@ -169,7 +169,7 @@ bool jitdump_next(struct jitdump *dump, struct jitdump_code *code)
 
 	while (next_record(dump, &record)) {
 		if (record.id == CODE_DEBUG_INFO)
-			read_lines(dump, &record);
+			jitdump_read_lines(dump, &record);
 		if (record.id != CODE_LOAD && record.id != CODE_MOVE)
 			continue;
 		*code = (struct jitdump_code){ .time_ns = dump->has_other_clock ? 0 : record.time_ns };
@@ -214,7 +214,7 @@ bool jitdump_find_line(
 
 	*file = NULL;
 	*line = 0;
-	for (unsigned int i = 0; i < MAX_LINES && next_line(&r, &entry); i++) {
+	for (unsigned int i = 0; i < MAX_LINES && jitdump_next_line(&r, &entry); i++) {
 		if (!entry.file)
 			continue;
 		if (!*file)

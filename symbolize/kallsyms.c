@@ -25,7 +25,7 @@ struct search {
 };
 
 /* The first address that is not below `start`; `count` if all are. */
-static size_t find_position(struct search *search, uint64_t start)
+static size_t kallsyms_find_position(struct search *search, uint64_t start)
 {
 	if ((search->at == search->count || start <= search->addresses[search->at]) &&
 		(search->at == 0 || start > search->addresses[search->at - 1]))
@@ -35,7 +35,7 @@ static size_t find_position(struct search *search, uint64_t start)
 }
 
 /* Parses `ffffffff81000000 T name\t[module]`; data symbols are skipped. */
-static void take_line(struct search *search, const char *line, const char *end)
+static void kallsyms_take_line(struct search *search, const char *line, const char *end)
 {
 	const char *pos = line;
 	uint64_t start = hex_take(&pos, end);
@@ -46,7 +46,7 @@ static void take_line(struct search *search, const char *line, const char *end)
 	search->nonzero |= start != 0;
 	if (start == 0 || !memchr("tTwWi", pos[1], 5))
 		return;
-	position = find_position(search, start);
+	position = kallsyms_find_position(search, start);
 	if (position < search->count && start > search->found[position].start)
 		search->found[position] = (struct candidate){ start, pos + 3 };
 }
@@ -78,7 +78,7 @@ static bool search_text(struct search *search, const char *text, size_t size, st
 		const char *stop = memchr(line, '\n', (size_t)(end - line));
 
 		stop = stop ? stop : end;
-		take_line(search, line, stop);
+		kallsyms_take_line(search, line, stop);
 		line = stop + 1;
 	}
 	for (size_t i = 0; i < search->count; i++)

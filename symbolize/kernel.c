@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Parses `name+0x1d/0x40 [module]`; outside of functions the kernel prints the bare address. */
-static bool parse(char *text, uint64_t address, struct symbol_map_symbol *symbol)
+static bool kernel_parse(char *text, uint64_t address, struct symbol_map_symbol *symbol)
 {
 	char *plus = strrchr(text, '+'), *module = strstr(text, " ["), *end;
 	uint64_t offset, size;
@@ -46,7 +46,7 @@ static bool ask_sorted(const struct symbolize_kernel *kernel, void *names, const
 			*answered = false;
 			return true;
 		}
-		if (parse(text, addresses[i], &symbol) && !symbol_map_add(map, &symbol, err))
+		if (kernel_parse(text, addresses[i], &symbol) && !symbol_map_add(map, &symbol, err))
 			return false;
 	}
 	return true;

@@ -32,7 +32,7 @@ void symbol_map_destroy(struct symbol_map *map)
 	free(map);
 }
 
-static const char *copy(struct symbol_map *map, const char *string)
+static const char *symbolize_maps_copy(struct symbol_map *map, const char *string)
 {
 	return string[0] ? arena_copy_string(&map->strings, string, strlen(string)) : "";
 }
@@ -41,9 +41,9 @@ bool symbol_map_add(struct symbol_map *map, const struct symbol_map_symbol *symb
 {
 	struct symbol_map_symbol added = *symbol;
 
-	added.name = copy(map, symbol->name);
-	added.module = copy(map, symbol->module);
-	added.file = copy(map, symbol->file);
+	added.name = symbolize_maps_copy(map, symbol->name);
+	added.module = symbolize_maps_copy(map, symbol->module);
+	added.file = symbolize_maps_copy(map, symbol->file);
 	if (!added.name || !added.module || !added.file)
 		return error_set_memory(err);
 	if (!ARRAY_RESERVE(&map->symbols, &map->capacity, map->count + 1, ARRAY_MAX_IDS, err))

@@ -16,7 +16,7 @@ static size_t unpacked_limit(size_t packed_bytes)
 }
 
 /* False if it is damaged, larger than any such file, or memory runs out, which the buffer's state shows. */
-static bool unpack(const struct elf_section *packed, struct buffer *out)
+static bool minidebug_unpack(const struct elf_section *packed, struct buffer *out)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	lzma_ret result = lzma_stream_decoder(&stream, max_decoder_bytes, 0);
@@ -46,7 +46,7 @@ bool minidebug_open(struct elf_image *image, struct elf_image **mini, struct err
 	if (!elf_image_section(image, ".gnu_debugdata", &packed))
 		return true;
 	buffer_init(&bytes, unpacked_limit(packed.size));
-	if (unpack(&packed, &bytes)) {
+	if (minidebug_unpack(&packed, &bytes)) {
 		if (!elf_image_open_memory(bytes.data, bytes.size, elf_image_path(image), mini, &why) &&
 			why.code == ERROR_MEMORY)
 			ok = error_set_memory(err);

@@ -29,15 +29,15 @@ struct source_record {
 
 /* ---- Reading ---- */
 
-static bool is_string(const struct named_frames *table, uint32_t offset)
+static bool named_frames_is_string(const struct named_frames *table, uint32_t offset)
 {
 	return offset < table->string_bytes;
 }
 
 static bool is_valid_record(const struct named_frames *table, const struct frame_record *record)
 {
-	return is_string(table, record->name) && is_string(table, record->linkage_name) &&
-	       is_string(table, record->file) && is_string(table, record->decl_file) &&
+	return named_frames_is_string(table, record->name) && named_frames_is_string(table, record->linkage_name) &&
+	       named_frames_is_string(table, record->file) && named_frames_is_string(table, record->decl_file) &&
 	       record->source < PROFILE_NAME_SOURCE_COUNT;
 }
 
@@ -82,7 +82,7 @@ bool named_frames_init(struct named_frames *table, const void *bytes, size_t siz
 		&r, (size_t)header.source_count * sizeof(struct source_record));
 	table->strings = (const char *)byte_reader_bytes(&r, header.string_bytes);
 	return byte_reader_ok(&r) && header.string_bytes > 0 && table->strings[header.string_bytes - 1] == '\0' &&
-	       is_string(table, header.source_directory) && is_rising(table);
+	       named_frames_is_string(table, header.source_directory) && is_rising(table);
 }
 
 static bool frames_at(const struct named_frames *table, size_t index, struct arena *arena,
@@ -153,7 +153,7 @@ bool named_frames_source(const struct named_frames *table, size_t index, struct 
 {
 	const struct source_record *record = &table->sources[index];
 
-	if (!is_string(table, record->path) || !is_string(table, record->text))
+	if (!named_frames_is_string(table, record->path) || !named_frames_is_string(table, record->text))
 		return false;
 	*source = (struct dwarf_source){ .path = table->strings + record->path,
 		.text = table->strings + record->text,
@@ -174,7 +174,7 @@ struct writer {
 	bool failed;
 };
 
-static uint32_t add_string(struct writer *w, const char *string)
+static uint32_t named_frames_add_string(struct writer *w, const char *string)
 {
 	uint64_t key[2] = { hash_bytes(string, strlen(string)), strlen(string) };
 	struct error ignored;
@@ -191,7 +191,7 @@ static uint32_t add_string(struct writer *w, const char *string)
 	return *offset;
 }
 
-static void add_frames(struct writer *w, uint64_t address, const struct symbolize_frames *frames)
+static void named_frames_add_frames(struct writer *w, uint64_t address, const struct symbolize_frames *frames)
 {
 	buffer_append(&w->addresses, &address, sizeof(address));
 	buffer_append(&w->first, &w->frame_count, sizeof(w->frame_count));
@@ -199,10 +199,10 @@ static void add_frames(struct writer *w, uint64_t address, const struct symboliz
 	for (size_t i = 0; i < frames->count; i++) {
 		const struct symbolize_frame *frame = &frames->frames[i];
 		const struct frame_record record = {
-			.name = add_string(w, frame->name),
-			.linkage_name = add_string(w, frame->linkage_name),
-			.file = add_string(w, frame->file),
-			.decl_file = add_string(w, frame->decl_file),
+			.name = named_frames_add_string(w, frame->name),
+			.linkage_name = named_frames_add_string(w, frame->linkage_name),
+			.file = named_frames_add_string(w, frame->file),
+			.decl_file = named_frames_add_string(w, frame->decl_file),
 			.line = frame->line,
 			.decl_line = frame->decl_line,
 			.fingerprint = frame->fingerprint,
@@ -223,17 +223,17 @@ static void add_old(struct writer *w, const struct named_frames *old, uint64_t b
 
 		arena_init(&arena, 0);
 		if (frames_at(old, *next, &arena, &frames, &ignored) && frames.count > 0)
-			add_frames(w, old->addresses[*next], &frames);
+			named_frames_add_frames(w, old->addresses[*next], &frames);
 		arena_deinit(&arena);
 	}
 }
 
 /* Many units name the same files. */
-static void add_source(struct writer *w, const struct dwarf_source *source)
+static void named_frames_add_source(struct writer *w, const struct dwarf_source *source)
 {
-	struct source_record record = {
-		.path = add_string(w, source->path), .first_line = source->first_line, .has_md5 = source->has_md5
-	};
+	struct source_record record = { .path = named_frames_add_string(w, source->path),
+		.first_line = source->first_line,
+		.has_md5 = source->has_md5 };
 	size_t size = strlen(source->text);
 	struct error ignored;
 	uint32_t *number;
@@ -242,7 +242,7 @@ static void add_source(struct writer *w, const struct dwarf_source *source)
 
 	if (size > w->most_text_bytes)
 		return;
-	record.text = add_string(w, source->text);
+	record.text = named_frames_add_string(w, source->text);
 	memcpy(record.md5, source->md5, sizeof(record.md5));
 	key[0] = hash_bytes(&record, sizeof(record));
 	key[1] = record.path;
@@ -255,19 +255,19 @@ static void add_source(struct writer *w, const struct dwarf_source *source)
 	}
 }
 
-static void add_sources(struct writer *w, const struct named_frames_entries *entries)
+static void named_frames_add_sources(struct writer *w, const struct named_frames_entries *entries)
 {
 	const struct named_frames *more = entries->old ? entries->old : entries->more_sources;
 	struct dwarf_source source;
 
 	for (size_t i = 0; i < entries->source_count; i++)
-		add_source(w, &entries->sources[i]);
+		named_frames_add_source(w, &entries->sources[i]);
 	for (uint32_t i = 0; more && i < more->source_count; i++)
 		if (named_frames_source(more, i, &source))
-			add_source(w, &source);
+			named_frames_add_source(w, &source);
 }
 
-static void add_all(struct writer *w, const struct named_frames_entries *entries)
+static void named_frames_add_all(struct writer *w, const struct named_frames_entries *entries)
 {
 	size_t next = 0;
 
@@ -275,12 +275,12 @@ static void add_all(struct writer *w, const struct named_frames_entries *entries
 		add_old(w, entries->old, entries->addresses[i], &next);
 		if (entries->frames[i].count == 0)
 			continue;
-		add_frames(w, entries->addresses[i], &entries->frames[i]);
+		named_frames_add_frames(w, entries->addresses[i], &entries->frames[i]);
 		if (entries->times)
 			buffer_append(&w->times, &entries->times[i], sizeof(entries->times[i]));
 	}
 	add_old(w, entries->old, UINT64_MAX, &next);
-	add_sources(w, entries);
+	named_frames_add_sources(w, entries);
 	buffer_append(&w->first, &w->frame_count, sizeof(w->frame_count));
 }
 
@@ -293,7 +293,7 @@ static bool join_parts(
 		.has_times = entries->times != NULL };
 	size_t begin = out->size;
 
-	header.source_directory = add_string(w, entries->source_directory);
+	header.source_directory = named_frames_add_string(w, entries->source_directory);
 	header.string_bytes = (uint32_t)w->strings.size;
 	memcpy(header.magic, table_magic, sizeof(table_magic));
 	buffer_append(out, &header, sizeof(header));
@@ -329,7 +329,7 @@ bool named_frames_write(const struct named_frames_entries *entries, struct buffe
 	buffer_init(&w.strings, out->max_bytes);
 	hash_map_init(&w.known_sources, 2 * sizeof(uint64_t));
 	hash_map_init(&w.known, 2 * sizeof(uint64_t));
-	add_all(&w, entries);
+	named_frames_add_all(&w, entries);
 	ok = join_parts(&w, entries, out, err);
 	hash_map_deinit(&w.known);
 	hash_map_deinit(&w.known_sources);

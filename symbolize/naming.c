@@ -62,7 +62,7 @@ static void note_unnamed(const struct naming_job *n, const char *why)
 		buffer_printf(n->notices, "%s: its code stays unnamed\n", why);
 }
 
-static void give_up(const struct naming_cell *cell, size_t index, enum naming_failure failure)
+static void symbolize_naming_give_up(const struct naming_cell *cell, size_t index, enum naming_failure failure)
 {
 	struct error line = { 0 };
 
@@ -99,7 +99,7 @@ static void settle_tasks(const struct naming_cell *cell)
 			waste(cell, i, owner_cpu_ns);
 		progress->used_ns = 0;
 		if (cell->count == 1 || (is_running && cell->running_count == 1))
-			give_up(cell, i, is_running ? cell->failure : NAMING_MEMORY);
+			symbolize_naming_give_up(cell, i, is_running ? cell->failure : NAMING_MEMORY);
 		else
 			progress->state = NAMING_SUSPECT;
 	}
@@ -120,7 +120,7 @@ static void end_owner(struct naming_job *n, uint32_t owner, const char *why)
 }
 
 /* A child that got no task further would do no better if it were started again. */
-static void settle(const struct naming_cell *cell)
+static void symbolize_naming_settle(const struct naming_cell *cell)
 {
 	bool has_moved = false;
 
@@ -128,7 +128,7 @@ static void settle(const struct naming_cell *cell)
 		return;
 	for (size_t i = 0; i < cell->count; i++) {
 		if (cell->failure == NAMING_UNCONFINED)
-			give_up(cell, i, cell->failure);
+			symbolize_naming_give_up(cell, i, cell->failure);
 		has_moved = has_moved || cell->job->progress[cell->chosen[i]].state != NAMING_WAITING;
 	}
 	settle_tasks(cell);
@@ -149,7 +149,7 @@ static size_t choose_in_state(const struct naming_job *n, uint32_t owner, enum n
 }
 
 /* What the next child is for. Alone, a suspect has its limits for itself, and fails for itself. */
-static size_t choose(struct naming_job *n, uint32_t owner, uint32_t *chosen)
+static size_t symbolize_naming_choose(struct naming_job *n, uint32_t owner, uint32_t *chosen)
 {
 	size_t count = choose_in_state(n, owner, NAMING_SUSPECT, chosen);
 
@@ -182,7 +182,7 @@ static void start_cell(struct naming_job *n, uint32_t owner, struct naming_cell 
 
 	if (is_given_up(&n->owners[owner]))
 		give_up_owner(n, owner);
-	count = chosen ? choose(n, owner, chosen) : 0;
+	count = chosen ? symbolize_naming_choose(n, owner, chosen) : 0;
 	if (chosen && count == 0) {
 		free(chosen);
 		return;
@@ -230,7 +230,7 @@ static void end_cell(struct naming_job *n, struct naming_cell *cell)
 {
 	n->owners[cell->owner].is_at_work = false;
 	naming_cell_end(cell);
-	settle(cell);
+	symbolize_naming_settle(cell);
 	naming_cell_deinit(cell);
 }
 
@@ -256,7 +256,7 @@ static void run_all(struct naming_job *n)
 
 /* ---- Owners ---- */
 
-static uint32_t find_owner(struct naming_job *n, const struct file_owner *who)
+static uint32_t symbolize_naming_find_owner(struct naming_job *n, const struct file_owner *who)
 {
 	for (uint32_t i = 0; i < n->owner_count; i++)
 		if (file_owner_is_same(&n->owners[i].who, who))
@@ -279,14 +279,14 @@ static struct file_owner owner_of_task(const struct naming_task *task)
 	return owner;
 }
 
-static void look_at(struct naming_job *n, size_t number)
+static void symbolize_naming_look_at(struct naming_job *n, size_t number)
 {
 	const struct naming_task *task = &n->tasks[number];
 	struct naming_progress *progress = &n->progress[number];
 	const struct file_opened *maps[] = { task->map, task->inherited };
 	struct file_owner owner = owner_of_task(task), image;
 
-	progress->owner = find_owner(n, &owner);
+	progress->owner = symbolize_naming_find_owner(n, &owner);
 	progress->own_bytes = task->kallsyms ? kallsyms_bytes : 0;
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		if (maps[i])
@@ -306,9 +306,9 @@ static bool naming_job_init(struct naming_job *n, struct error *err)
 	n->owners = calloc(n->count + 1, sizeof(*n->owners));
 	if (!n->progress || !n->owners)
 		return error_set_memory(err);
-	(void)find_owner(n, &root);
+	(void)symbolize_naming_find_owner(n, &root);
 	for (size_t i = 0; i < n->count; i++)
-		look_at(n, i);
+		symbolize_naming_look_at(n, i);
 	return true;
 }
 

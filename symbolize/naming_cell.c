@@ -63,7 +63,7 @@ unsigned int naming_stall_seconds(void)
 }
 
 /* Shares the CPU time since the last time among the tasks in progress. */
-static void charge(struct naming_cell *cell)
+static void naming_cell_charge(struct naming_cell *cell)
 {
 	pid_t child = atomic_load(&cell->shares->child);
 	int64_t used_ns = child > 0 ? confined_cpu_ns(child) : 0;
@@ -84,7 +84,7 @@ static void check_limits(struct naming_cell *cell)
 		return;
 	cell->checked_ns = now_ns;
 	cell->still_ticks++;
-	charge(cell);
+	naming_cell_charge(cell);
 	for (size_t i = 0; i < cell->running_count; i++)
 		if (progress_at(cell, cell->running[i])->used_ns > naming_cpu_limit_ns(cell, cell->running[i]))
 			cell->failure = NAMING_CPU;
@@ -112,13 +112,13 @@ static void keep_new(const struct naming_cell *cell, size_t index)
 	frame_cache_add(&key, &task->table);
 }
 
-static void note(const struct naming_cell *cell, const char *line)
+static void naming_cell_note(const struct naming_cell *cell, const char *line)
 {
 	if (cell->job->notices && line[0])
 		buffer_printf(cell->job->notices, "%s\n", line);
 }
 
-static bool read_tables(const struct naming_cell *cell, struct naming_task *task)
+static bool naming_cell_read_tables(const struct naming_cell *cell, struct naming_task *task)
 {
 	uint64_t code_bytes = cell->answer.code_bytes, padding = -code_bytes % sizeof(uint64_t);
 
@@ -134,7 +134,7 @@ static void take_done(struct naming_cell *cell, size_t index)
 
 	task->bytes = TAKE(cell->table);
 	task->is_kallsyms_restricted = cell->answer.is_kallsyms_restricted;
-	note(cell, cell->answer.message);
+	naming_cell_note(cell, cell->answer.message);
 	keep_new(cell, index);
 }
 
@@ -147,7 +147,7 @@ static void take_failed(struct naming_cell *cell, size_t index)
 		return;
 	}
 	snprintf(why.message, sizeof(why.message), "%.480s: its code stays unnamed", cell->answer.message);
-	note(cell, why.message);
+	naming_cell_note(cell, why.message);
 }
 
 static void end_task(struct naming_cell *cell, size_t index)
@@ -180,7 +180,7 @@ static bool take_begins(struct naming_cell *cell, uint32_t index)
 	return true;
 }
 
-static bool take_end(struct naming_cell *cell, uint32_t index)
+static bool naming_cell_take_end(struct naming_cell *cell, uint32_t index)
 {
 	struct naming_task *task = task_at(cell, index);
 	bool is_done = cell->answer.kind == NAMING_DONE;
@@ -188,7 +188,7 @@ static bool take_end(struct naming_cell *cell, uint32_t index)
 	if (progress_at(cell, index)->state != NAMING_RUNNING)
 		return false;
 	/* What runs beside a task may have written into its table: the task is not done then, but is tried again. */
-	if (is_done && !read_tables(cell, task)) {
+	if (is_done && !naming_cell_read_tables(cell, task)) {
 		task->table = task->data_table = (struct named_frames){ 0 };
 		return false;
 	}
@@ -201,18 +201,19 @@ static bool take_end(struct naming_cell *cell, uint32_t index)
 }
 
 /* False if the message cannot be one of the child's code: something else runs there. */
-static bool take_answer(struct naming_cell *cell)
+static bool naming_cell_take_answer(struct naming_cell *cell)
 {
-	charge(cell);
+	naming_cell_charge(cell);
 	cell->still_ticks = 0;
 	if (cell->answer.kind == NAMING_CONFINED)
 		return take_confined(cell);
-	return cell->is_confined && (cell->answer.kind == NAMING_BEGINS ? take_begins(cell, cell->answer.task)
-									: take_end(cell, cell->answer.task));
+	return cell->is_confined &&
+	       (cell->answer.kind == NAMING_BEGINS ? take_begins(cell, cell->answer.task)
+						   : naming_cell_take_end(cell, cell->answer.task));
 }
 
 /* Whether the start of a message allows for the rest of it, and makes room for that. */
-static bool begin_table(struct naming_cell *cell)
+static bool naming_cell_begin_table(struct naming_cell *cell)
 {
 	struct naming_answer *answer = &cell->answer;
 
@@ -244,12 +245,12 @@ static enum taken take_bytes(struct naming_cell *cell)
 		cell->answer_size += (size_t)got;
 	else
 		cell->table_size += (size_t)got;
-	if (is_start && cell->answer_size == sizeof(cell->answer) && !begin_table(cell))
+	if (is_start && cell->answer_size == sizeof(cell->answer) && !naming_cell_begin_table(cell))
 		return TAKEN_WRONG;
 	if (cell->answer_size < sizeof(cell->answer) || cell->table_size < cell->answer.bytes)
 		return TAKEN_BYTES;
 	cell->answer_size = 0;
-	if (!take_answer(cell))
+	if (!naming_cell_take_answer(cell))
 		return TAKEN_WRONG;
 	free(TAKE(cell->table));
 	cell->table_size = 0;
@@ -342,7 +343,7 @@ static _Noreturn void run_broker(const struct staff *staff)
 	_exit(0);
 }
 
-static _Noreturn void run_child(struct staff *staff)
+static _Noreturn void naming_cell_run_child(struct staff *staff)
 {
 	(void)prctl(PR_SET_NAME, "kelvin-namer");
 	munmap(staff->cell->shares, staff->cell->shares_bytes);
@@ -379,7 +380,7 @@ static _Noreturn void run_supervisor(struct staff *staff)
 	staff->child.lacks = confined_separate();
 	child = broker > 0 ? confined_fork() : -1;
 	if (child == 0)
-		run_child(staff);
+		naming_cell_run_child(staff);
 	if (child < 0)
 		_exit(1);
 	/* It is the child's number until somebody waits for the child. */
@@ -433,7 +434,7 @@ static bool open_channels(int output[2], int cache[2])
 	return fcntl(output[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(cache[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-static bool start(struct naming_cell *cell, int output[2], int cache[2])
+static bool symbolize_naming_cell_start(struct naming_cell *cell, int output[2], int cache[2])
 {
 	struct staff staff = { .cell = cell,
 		.child = { .tasks = cell->job->tasks,
@@ -474,7 +475,7 @@ bool naming_cell_init(struct naming_cell *cell, struct naming_job *job, uint32_t
 bool naming_cell_start(struct naming_cell *cell, struct error *err)
 {
 	int output[2] = { -1, -1 }, cache[2] = { -1, -1 };
-	bool ok = start(cell, output, cache) ||
+	bool ok = symbolize_naming_cell_start(cell, output, cache) ||
 		  error_set_errno(err, errno, "cannot start a process that names functions");
 
 	if (ok) {

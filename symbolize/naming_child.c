@@ -60,7 +60,7 @@ static void made_deinit(struct made *made)
 /* ---- Sending ---- */
 
 /* A parent that no longer reads has given the child up. */
-static void send_message(struct shared *shared, struct naming_answer *answer, const struct buffer *table)
+static void naming_child_send_message(struct shared *shared, struct naming_answer *answer, const struct buffer *table)
 {
 	bool ok;
 
@@ -73,7 +73,7 @@ static void send_message(struct shared *shared, struct naming_answer *answer, co
 		_exit(1);
 }
 
-static int open_cached(void *context, uint64_t name)
+static int naming_child_open_cached(void *context, uint64_t name)
 {
 	const struct cache_client *client = context;
 	const struct naming_cache_request request = { .name = name, .task = client->task };
@@ -126,7 +126,7 @@ static bool keep_frame(struct made *made, size_t index, struct symbolize_frame *
 }
 
 /* Names what has no name yet by a map, which it takes over. */
-static bool take_map(struct made *made, struct symbol_map *map, bool is_kernel, struct error *err)
+static bool naming_child_take_map(struct made *made, struct symbol_map *map, bool is_kernel, struct error *err)
 {
 	char name[SYMBOL_MAP_NAME_BYTES];
 	bool ok = true;
@@ -214,7 +214,7 @@ static bool take_jit_map(struct made *made, const struct naming_task *task, cons
 	return ok;
 }
 
-static bool take_maps(
+static bool naming_child_take_maps(
 	struct made *made, const struct naming_task *task, struct naming_answer *answer, struct error *err)
 {
 	/* What the other process has made since the fork, it has made in its own memory. */
@@ -230,7 +230,7 @@ static bool take_maps(
 	if (!kallsyms_read(task->kallsyms, task->addresses, task->count, &map, &is_restricted, err))
 		return false;
 	answer->is_kallsyms_restricted = is_restricted;
-	return take_map(made, map, true, err);
+	return naming_child_take_map(made, map, true, err);
 }
 
 /* Tells why a debug file, or debug information, was not used. */
@@ -274,7 +274,7 @@ static bool add_data(const struct naming_task *task, const struct symbolize_opti
 	return ok;
 }
 
-static bool make_table(const struct naming_task *task, const struct symbolize_options *options,
+static bool naming_child_make_table(const struct naming_task *task, const struct symbolize_options *options,
 	struct naming_answer *answer, struct buffer *table, struct error *err)
 {
 	struct symbolize_result *result = NULL;
@@ -286,7 +286,7 @@ static bool make_table(const struct naming_task *task, const struct symbolize_op
 		!symbolize_addresses(task->image, task->addresses, task->count, options, &result, err))
 		return false;
 	arena_init(&made.arena, 0);
-	ok = take_result(&made, task, result, err) && take_maps(&made, task, answer, err);
+	ok = take_result(&made, task, result, err) && naming_child_take_maps(&made, task, answer, err);
 	if (ok && result) {
 		const struct frame_cache_key *new_key = symbolize_result_new_key(result);
 
@@ -318,7 +318,7 @@ static void work_on_task(void *context, size_t index)
 	struct broker_opener through = { &shared->broker, (uint32_t)index };
 	const struct elf_opener opener = broker_opener_of(&through);
 	struct cache_client cache = { shared, (uint32_t)index };
-	const struct frame_cache_opener cache_opener = { open_cached, &cache };
+	const struct frame_cache_opener cache_opener = { naming_child_open_cached, &cache };
 	struct symbolize_options options = *shared->child->options;
 	struct naming_answer answer = { .kind = NAMING_BEGINS, .task = (uint32_t)index };
 	struct error err = { 0 };
@@ -327,10 +327,10 @@ static void work_on_task(void *context, size_t index)
 	options.debug.opener = &opener;
 	options.cache_opener = &cache_opener;
 	options.debuginfod = NULL;
-	send_message(shared, &answer, NULL);
+	naming_child_send_message(shared, &answer, NULL);
 	buffer_init(&table, naming_most_bytes(task));
 	answer.kind = NAMING_DONE;
-	if (!make_table(task, &options, &answer, &table, &err)) {
+	if (!naming_child_make_table(task, &options, &answer, &table, &err)) {
 		answer.kind = NAMING_FAILED;
 		answer.code = err.code;
 		snprintf(answer.message, sizeof(answer.message), "%s", err.message);
@@ -338,7 +338,7 @@ static void work_on_task(void *context, size_t index)
 	/* The image is this process' copy. What was read of it is memory for the next, which counts from the answer on.
 	 */
 	elf_image_unref(task->image);
-	send_message(shared, &answer, answer.kind == NAMING_DONE ? &table : NULL);
+	naming_child_send_message(shared, &answer, answer.kind == NAMING_DONE ? &table : NULL);
 	buffer_deinit(&table);
 }
 
@@ -426,7 +426,7 @@ _Noreturn void naming_child_run(const struct naming_child *child)
 	if (child->options->fingerprints != SYMBOLIZE_FINGERPRINT_NONE)
 		load_decoders(child);
 	answer.lacks = confine(child);
-	send_message(&shared, &answer, NULL);
+	naming_child_send_message(&shared, &answer, NULL);
 	if (answer.lacks && child->options->require_confinement)
 		_exit(1);
 	work_pool_run(child->options->threads, child->chosen_count, work_on_task, &shared);

@@ -47,7 +47,8 @@ void placement_deinit(struct placement *placement)
 }
 
 /* The indexes of the addresses in a range. */
-static void find_range(const struct placement *p, uint64_t start, uint64_t size, struct placement_range *range)
+static void symbolize_placement_find_range(
+	const struct placement *p, uint64_t start, uint64_t size, struct placement_range *range)
 {
 	uint64_t last;
 
@@ -64,7 +65,7 @@ bool placement_covers(const struct placement *placement, uint64_t start, uint64_
 {
 	struct placement_range range;
 
-	find_range(placement, start, size, &range);
+	symbolize_placement_find_range(placement, start, size, &range);
 	return range.first < range.end;
 }
 
@@ -130,7 +131,7 @@ void placement_add(struct placement *placement, uint64_t start, uint64_t size, c
 {
 	struct placement_range range = { .code = *code };
 
-	find_range(placement, start, size, &range);
+	symbolize_placement_find_range(placement, start, size, &range);
 	if (range.first == range.end)
 		return;
 	if (!placement->is_timed && code->time.to_ns > 0)

@@ -107,8 +107,8 @@ void symbolize_remote_init(
 /* ---- The process that has them ---- */
 
 /* Who took over the other process can change what is kept of its own image at most. */
-static void keep(const struct symbolize_options *options, const struct elf_image *image, const struct request *request,
-	const void *bytes, size_t size)
+static void symbolize_remote_keep(const struct symbolize_options *options, const struct elf_image *image,
+	const struct request *request, const void *bytes, size_t size)
 {
 	struct frame_cache_key key = frame_cache_key_of(options, image, NULL, NULL);
 	struct named_frames table;
@@ -189,7 +189,7 @@ int symbolize_remote_answer(
 		return -1;
 	size -= sizeof(*request);
 	if (request->use == KEEPS) {
-		keep(options, image, request, rest, size);
+		symbolize_remote_keep(options, image, request, rest, size);
 		return -1;
 	}
 	if (size > PATH_MAX || (size > 0 && rest[size - 1] != '\0'))

@@ -40,7 +40,7 @@ struct resolution {
  * Whether addresses are code of a function: those that a sized symbol or unwind information covers, or all if there is
  * neither.
  */
-static void find_code(void *context, const uint64_t *addresses, size_t count, bool *is_code)
+static void resolve_find_code(void *context, const uint64_t *addresses, size_t count, bool *is_code)
 {
 	const struct symbols *symbols = context;
 	struct symbol_hit *hits = calloc(count + 1, sizeof(*hits));
@@ -81,7 +81,7 @@ struct subject {
 	struct elf_image *image, *debug, *alt; /* alt NULL: none */
 };
 
-static const char *last_part(const char *path)
+static const char *resolve_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -96,7 +96,7 @@ static bool name_all(
 		.symbols = r->symbols,
 		.go = r->go,
 		.fingerprinter = r->fingerprinter,
-		.module = last_part(elf_image_path(subject->image)),
+		.module = resolve_last_part(elf_image_path(subject->image)),
 		.entry = elf_image_is_executable(subject->image) ? elf_image_entry(subject->image) : 0,
 		.addresses = r->addresses,
 		.answers = r->result->dwarf.answers,
@@ -112,7 +112,7 @@ static bool name_all(
 	return ok;
 }
 
-static bool resolve_all(
+static bool symbolize_resolve_all(
 	struct resolution *r, const struct subject *subject, const struct symbolize_options *options, struct error *err)
 {
 	struct dwarf_options dwarf = {
@@ -122,7 +122,7 @@ static bool resolve_all(
 		.opener = options->debug.opener,
 		.threads = options->threads,
 		.no_lines = options->names_only,
-		.find_code = find_code,
+		.find_code = resolve_find_code,
 		.is_linkage = is_linkage,
 	};
 
@@ -198,7 +198,7 @@ static bool resolve_distinct(
 			result->cache ? named_frames_source_directory(frame_cache_table(result->cache)) : "";
 		return true;
 	}
-	if (!resolve_all(r, subject, options, err))
+	if (!symbolize_resolve_all(r, subject, options, err))
 		return false;
 	for (size_t i = 0; i < r->distinct_count; i++)
 		result->distinct[places[i]] = r->found[i];

@@ -90,7 +90,7 @@ static bool find_subject(const char *word, size_t size, enum subject *subject)
 }
 
 /* Reads the next word of a line; false at its end. */
-static bool next_word(const char **pos, const char *end, const char **word, size_t *size)
+static bool symbolize_rules_next_word(const char **pos, const char *end, const char **word, size_t *size)
 {
 	while (*pos < end && isspace((unsigned char)**pos))
 		(*pos)++;
@@ -109,17 +109,17 @@ static bool rules_parse_line(struct symbolize_rules *rules, const struct rule_wo
 	char choices[160];
 	size_t size;
 
-	if (!next_word(&pos, end, &word, &size) || word[0] == '#')
+	if (!symbolize_rules_next_word(&pos, end, &word, &size) || word[0] == '#')
 		return true;
 	if (!rules_find_word(words, word, size, &rule.value)) {
 		list_words(words, choices, sizeof(choices));
 		return error_set(
 			err, ERROR_FORMAT, "unknown %s '%.*s'; it is %s", words->what, (int)size, word, choices);
 	}
-	if (!next_word(&pos, end, &word, &size) || !find_subject(word, size, &rule.subject))
+	if (!symbolize_rules_next_word(&pos, end, &word, &size) || !find_subject(word, size, &rule.subject))
 		return error_set(err, ERROR_FORMAT, "what the rule looks at is path, module or function, as in: %s",
 			words->example);
-	if (!next_word(&pos, end, &word, &size))
+	if (!symbolize_rules_next_word(&pos, end, &word, &size))
 		return error_set(err, ERROR_FORMAT, "the rule has no pattern, as in: %s", words->example);
 	/* Function names may contain blanks, so the pattern extends to the end of the line. */
 	while (end > word && isspace((unsigned char)end[-1]))

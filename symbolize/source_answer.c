@@ -22,7 +22,7 @@ void source_read_deinit(struct source_read *read)
 }
 
 /* False if it is malformed: `err` has ERROR_FORMAT, or ERROR_MEMORY. */
-static bool take_piece(struct source_read *read, const struct source_wanted *wanted, uint32_t file,
+static bool source_answer_take_piece(struct source_read *read, const struct source_wanted *wanted, uint32_t file,
 	struct byte_reader *answers, struct error *err)
 {
 	struct source_piece piece = { 0 };
@@ -43,7 +43,7 @@ static bool take_piece(struct source_read *read, const struct source_wanted *wan
 	return true;
 }
 
-static bool take_answer(struct source_read *read, const struct source_plan *plan, const bool *is_asked,
+static bool source_answer_take_answer(struct source_read *read, const struct source_plan *plan, const bool *is_asked,
 	struct byte_reader *answers, struct error *err)
 {
 	struct source_answer answer = { 0 };
@@ -54,7 +54,7 @@ static bool take_answer(struct source_read *read, const struct source_plan *plan
 		read->is_answered[answer.file] || answer.piece_count > plan->files[answer.file].range_count)
 		return error_set(err, ERROR_FORMAT, "an answer is malformed");
 	for (uint32_t i = 0; i < answer.piece_count; i++)
-		if (!take_piece(read, &plan->files[answer.file], answer.file, answers, err)) {
+		if (!source_answer_take_piece(read, &plan->files[answer.file], answer.file, answers, err)) {
 			read->taken_count = before;
 			return false;
 		}
@@ -69,7 +69,7 @@ bool source_read_take(struct source_read *read, const struct source_plan *plan, 
 	struct error why;
 
 	while (byte_reader_left(&answers) > 0)
-		if (!take_answer(read, plan, is_asked, &answers, &why)) {
+		if (!source_answer_take_answer(read, plan, is_asked, &answers, &why)) {
 			if (why.code == ERROR_FORMAT)
 				return true;
 			*err = why;

@@ -23,18 +23,18 @@ struct source_place source_place_join(const struct source_place *left, const str
 	};
 }
 
-static bool is_same(const struct source_place *left, const struct source_place *right)
+static bool source_places_is_same(const struct source_place *left, const struct source_place *right)
 {
 	return left->tree == right->tree && left->start_ns == right->start_ns && left->user == right->user &&
 	       left->is_user_known == right->is_user_known && left->has_stayed == right->has_stayed &&
 	       left->is_root_built == right->is_root_built;
 }
 
-static uint16_t find_place(struct source_places *places, const struct source_place *wanted)
+static uint16_t source_places_find_place(struct source_places *places, const struct source_place *wanted)
 {
 	/* Places that were met last are the most likely. */
 	for (size_t i = places->count; i-- > UNKNOWN_PLACE;)
-		if (is_same(&places->places[i], wanted))
+		if (source_places_is_same(&places->places[i], wanted))
 			return (uint16_t)i;
 	if (places->count == MOST_PLACES)
 		return UNKNOWN_PLACE;
@@ -42,7 +42,7 @@ static uint16_t find_place(struct source_places *places, const struct source_pla
 	return (uint16_t)places->count++;
 }
 
-static void join(struct source_places *places, uint16_t *into, uint16_t other)
+static void source_places_join(struct source_places *places, uint16_t *into, uint16_t other)
 {
 	struct source_place joined;
 
@@ -53,7 +53,7 @@ static void join(struct source_places *places, uint16_t *into, uint16_t other)
 		return;
 	}
 	joined = source_place_join(&places->places[*into], &places->places[other]);
-	*into = find_place(places, &joined);
+	*into = source_places_find_place(places, &joined);
 }
 
 /* ---- Threads ---- */
@@ -102,7 +102,7 @@ static bool place_threads(struct source_places *places, const struct profile *pr
 		struct source_place place =
 			place_of_process(profile, thread, id == HASH_MAP_NONE ? NULL : &symbols->processes[id]);
 
-		of_threads[i] = find_place(places, &place);
+		of_threads[i] = source_places_find_place(places, &place);
 	}
 	hash_map_deinit(&by_pid);
 	return ok;
@@ -118,8 +118,8 @@ uint32_t source_places_value(const struct profile *profile)
 	return profile->default_value_type;
 }
 
-static void add_samples(struct source_places *places, const struct profile *profile, const uint16_t *of_threads,
-	uint64_t *weights, uint16_t *of_stacks)
+static void source_places_add_samples(struct source_places *places, const struct profile *profile,
+	const uint16_t *of_threads, uint64_t *weights, uint16_t *of_stacks)
 {
 	uint32_t value = source_places_value(profile);
 
@@ -129,12 +129,12 @@ static void add_samples(struct source_places *places, const struct profile *prof
 
 		weights[sample->stack] += count;
 		places->samples += count;
-		join(places, &of_stacks[sample->stack], of_threads[sample->thread]);
+		source_places_join(places, &of_stacks[sample->stack], of_threads[sample->thread]);
 	}
 }
 
 /* A stack has what its callees have; these have greater ids. */
-static void add_stacks(
+static void source_places_add_stacks(
 	struct source_places *places, const struct profile *profile, uint64_t *weights, uint16_t *of_stacks)
 {
 	for (size_t i = profile->stack_count; i-- > 1;) {
@@ -142,8 +142,8 @@ static void add_stacks(
 
 		weights[stack->parent] += weights[i];
 		places->weights[stack->location] += weights[i];
-		join(places, &of_stacks[stack->parent], of_stacks[i]);
-		join(places, &places->of_locations[stack->location], of_stacks[i]);
+		source_places_join(places, &of_stacks[stack->parent], of_stacks[i]);
+		source_places_join(places, &places->of_locations[stack->location], of_stacks[i]);
 	}
 }
 
@@ -161,8 +161,8 @@ bool source_places_make(struct source_places *places, const struct profile *prof
 		return error_set_memory(err);
 	if (!place_threads(places, profile, symbols, of_threads, err))
 		return false;
-	add_samples(places, profile, of_threads, weights, of_stacks);
-	add_stacks(places, profile, weights, of_stacks);
+	source_places_add_samples(places, profile, of_threads, weights, of_stacks);
+	source_places_add_stacks(places, profile, weights, of_stacks);
 	return true;
 }
 

@@ -41,7 +41,7 @@ struct planning {
 
 /* ---- Locations ---- */
 
-static struct elf_image *image_of(const struct planning *p, uint32_t mapping)
+static struct elf_image *source_plan_image_of(const struct planning *p, uint32_t mapping)
 {
 	return mapping != PROFILE_NONE && p->symbols->images && mapping < p->symbols->mapping_count
 		       ? p->symbols->images[mapping]
@@ -54,7 +54,7 @@ static bool find_owners(struct planning *p, struct error *err)
 	if (!p->is_roots)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < p->profile->mapping_count; i++) {
-		const struct elf_image *image = image_of(p, i);
+		const struct elf_image *image = source_plan_image_of(p, i);
 		struct file_owner owner = image ? file_owner_of_image(image) : (struct file_owner){ 0 };
 
 		p->is_roots[i] = file_owner_is_root(&owner);
@@ -66,7 +66,7 @@ static bool find_owners(struct planning *p, struct error *err)
 static void describe_code(const struct planning *p, uint32_t location, struct source_place *place, int64_t *built_ns)
 {
 	uint32_t mapping = p->profile->locations[location].mapping;
-	const struct elf_image *image = image_of(p, mapping);
+	const struct elf_image *image = source_plan_image_of(p, mapping);
 
 	*place = p->places.places[p->places.of_locations[location]];
 	/* A script is read when a process has begun. */
@@ -74,7 +74,7 @@ static void describe_code(const struct planning *p, uint32_t location, struct so
 	place->is_root_built = image && p->is_roots[mapping];
 }
 
-static void add_line(
+static void source_plan_add_line(
 	struct found *found, uint32_t line, uint64_t weight, const struct source_place *place, int64_t built_ns)
 {
 	struct source_range *range = &found->range;
@@ -108,7 +108,7 @@ static bool add_window(struct planning *p, uint32_t path, uint32_t line, struct 
 	return true;
 }
 
-static bool add_location(struct planning *p, uint32_t id, struct error *err)
+static bool source_plan_add_location(struct planning *p, uint32_t id, struct error *err)
 {
 	const struct profile *profile = p->profile;
 	const struct profile_location *location = &profile->locations[id];
@@ -128,13 +128,14 @@ static bool add_location(struct planning *p, uint32_t id, struct error *err)
 		if (is_elsewhere && line->line && !add_window(p, line->file, line->line, &window, err))
 			return false;
 		if (window)
-			add_line(window, line->line, weight, &place, built_ns);
-		add_line(&p->found[line->function], is_elsewhere ? 0 : line->line, weight, &place, built_ns);
+			source_plan_add_line(window, line->line, weight, &place, built_ns);
+		source_plan_add_line(
+			&p->found[line->function], is_elsewhere ? 0 : line->line, weight, &place, built_ns);
 	}
 	return true;
 }
 
-static bool find_all(struct planning *p, struct error *err)
+static bool source_plan_find_all(struct planning *p, struct error *err)
 {
 	const struct profile *profile = p->profile;
 
@@ -145,7 +146,7 @@ static bool find_all(struct planning *p, struct error *err)
 			.function = i,
 			.range.definition = profile->functions[i].start_line };
 	for (uint32_t i = 0; i < profile->location_count; i++)
-		if (!add_location(p, i, err))
+		if (!source_plan_add_location(p, i, err))
 			return false;
 	return true;
 }
@@ -153,7 +154,7 @@ static bool find_all(struct planning *p, struct error *err)
 /* ---- Files ---- */
 
 /* The absolute path of a file as its processes see it. "": it has none, or it is not to be kept. */
-static void name_file(const struct planning *p, const char *path, char name[PATH_MAX])
+static void source_plan_name_file(const struct planning *p, const char *path, char name[PATH_MAX])
 {
 	static const char scheme[] = "file://";
 	const struct symbolize_options *options = p->options;
@@ -178,7 +179,7 @@ static void name_file(const struct planning *p, const char *path, char name[PATH
 }
 
 /* Whether the lines are worth keeping. */
-static bool is_wanted(const struct planning *p, const struct found *found)
+static bool source_plan_is_wanted(const struct planning *p, const struct found *found)
 {
 	const struct source_range *range = &found->range;
 
@@ -198,12 +199,12 @@ static int compare_found(const void *left, const void *right)
 }
 
 /* Keeps what is wanted, most sampled first. */
-static void choose(struct planning *p)
+static void source_plan_choose(struct planning *p)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->found_count; i++)
-		if (is_wanted(p, &p->found[i]))
+		if (source_plan_is_wanted(p, &p->found[i]))
 			p->found[kept++] = p->found[i];
 	qsort(p->found, kept, sizeof(*p->found), compare_found);
 	p->found_count = kept < MOST_RANGES ? kept : MOST_RANGES;
@@ -228,7 +229,7 @@ static bool plan_file(struct planning *p, struct source_plan *plan, struct hash_
 
 	*file = hash_map_get(by_path, &found->path);
 	if (*file == HASH_MAP_NONE) {
-		name_file(p, profile_string(p->profile, found->path), name);
+		source_plan_name_file(p, profile_string(p->profile, found->path), name);
 		if (name[0] && is_embedded(p->profile, found->path))
 			plan->embedded_functions += found->function != PROFILE_NONE;
 		else if (name[0] && plan->file_count < MOST_FILES)
@@ -309,9 +310,10 @@ bool source_plan_make(struct source_plan *plan, struct profile *profile, const s
 	hash_map_init(&p.windows, 2 * sizeof(uint32_t));
 	if (!options->is_command || !getcwd(p.directory, sizeof(p.directory)))
 		p.directory[0] = '\0';
-	if (!source_places_make(&p.places, profile, symbols, err) || !find_owners(&p, err) || !find_all(&p, err))
+	if (!source_places_make(&p.places, profile, symbols, err) || !find_owners(&p, err) ||
+		!source_plan_find_all(&p, err))
 		return false;
-	choose(&p);
+	source_plan_choose(&p);
 	return plan_files(&p, plan, err);
 }
 

@@ -47,34 +47,34 @@ static void text_deinit(struct text *text)
 	free(text->bytes);
 }
 
-static bool is_root(const struct source_reader *reader)
+static bool source_reader_is_root(const struct source_reader *reader)
 {
 	return reader->is_user_known && reader->user == 0 && geteuid() == 0;
 }
 
 /* A sparse file of a terabyte is none that anybody wrote. */
-static bool is_readable(const struct stat *info)
+static bool source_reader_is_readable(const struct stat *info)
 {
 	return S_ISREG(info->st_mode) && info->st_size > 0 &&
 	       (info->st_size <= WHOLE_FILE_BYTES || info->st_blocks >= info->st_size / DISK_BLOCK_BYTES / 8);
 }
 
 /* Opens a regular file: by O_PATH first, which neither waits for a FIFO nor wakes a device. */
-static int open_file(const struct child *child, const char *name, struct stat *info)
+static int source_reader_open_file(const struct child *child, const char *name, struct stat *info)
 {
 	CLEANUP(cleanup_close)
-	int place = is_root(child->reader) ? in_root_open_by_root(child->root, name)
-					   : in_root_open(child->root, name, true);
+	int place = source_reader_is_root(child->reader) ? in_root_open_by_root(child->root, name)
+							 : in_root_open(child->root, name, true);
 	char again[64];
 	int fd;
 
-	if (place < 0 || fstat(place, info) != 0 || !is_readable(info))
+	if (place < 0 || fstat(place, info) != 0 || !source_reader_is_readable(info))
 		return -1;
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
 	/* O_NONBLOCK: open() must not wait for the holder of a lease. */
 	fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	/* What a mount of the proc file system shows is no source. */
-	if (fd >= 0 && (fstat(fd, info) != 0 || !is_readable(info))) {
+	if (fd >= 0 && (fstat(fd, info) != 0 || !source_reader_is_readable(info))) {
 		close(fd);
 		return -1;
 	}
@@ -106,7 +106,7 @@ static uint32_t count_newlines(const char *bytes, size_t size)
 }
 
 /* Reads as much as is needed: a large file up to its last line that is wanted. False: it is no text, or too much. */
-static bool read_text(struct child *child, int fd, off_t file_bytes, uint32_t needed, struct text *text)
+static bool source_reader_read_text(struct child *child, int fd, off_t file_bytes, uint32_t needed, struct text *text)
 {
 	uint32_t lines = 0;
 	struct error ignored;
@@ -139,25 +139,26 @@ static int64_t time_ns(const struct timespec *time)
 	return time->tv_sec * (int64_t)1000000000 + time->tv_nsec;
 }
 
-static bool is_unchanged(const struct stat *before, const struct stat *after)
+static bool source_reader_is_unchanged(const struct stat *before, const struct stat *after)
 {
 	return before->st_size == after->st_size && time_ns(&before->st_mtim) == time_ns(&after->st_mtim) &&
 	       time_ns(&before->st_ctim) == time_ns(&after->st_ctim);
 }
 
 /* Reads a file that stays as it is meanwhile; one that is written to again and again is read as it comes. */
-static bool read_file(
+static bool source_reader_read_file(
 	struct child *child, const struct source_wanted *wanted, struct text *text, struct source_answer *answer)
 {
 	enum { MOST_TRIES = 2 };
 	struct stat before, after;
-	CLEANUP(cleanup_close) int fd = open_file(child, wanted->name, &before);
+	CLEANUP(cleanup_close) int fd = source_reader_open_file(child, wanted->name, &before);
 
 	answer->is_changing = fd >= 0;
 	for (int i = 0; answer->is_changing && i < MOST_TRIES; i++) {
-		if (!read_text(child, fd, before.st_size, lines_needed(wanted), text) || fstat(fd, &after) != 0)
+		if (!source_reader_read_text(child, fd, before.st_size, lines_needed(wanted), text) ||
+			fstat(fd, &after) != 0)
 			return false;
-		answer->is_changing = !is_unchanged(&before, &after);
+		answer->is_changing = !source_reader_is_unchanged(&before, &after);
 		before = after;
 	}
 	answer->modified_ns = fd < 0 ? 0 : time_ns(&before.st_mtim);
@@ -168,7 +169,7 @@ static bool read_file(
 }
 
 /* Appends the pieces of a file behind its answer. */
-static bool cut_pieces(
+static bool source_reader_cut_pieces(
 	const struct source_wanted *wanted, const struct text *text, struct source_answer *answer, struct buffer *out)
 {
 	struct source_lines lines;
@@ -194,7 +195,7 @@ static bool cut_pieces(
 	return answer->piece_count > 0;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t size)
+static bool source_reader_write_all(int fd, const uint8_t *bytes, size_t size)
 {
 	while (size > 0) {
 		ssize_t written = write(fd, bytes, size);
@@ -208,7 +209,7 @@ static bool write_all(int fd, const uint8_t *bytes, size_t size)
 }
 
 /* False: there is nobody to read on. */
-static bool answer_file(struct child *child, uint32_t file)
+static bool source_reader_answer_file(struct child *child, uint32_t file)
 {
 	const struct source_wanted *wanted = &child->reader->plan->files[file];
 	struct source_answer answer = { .file = file };
@@ -217,16 +218,17 @@ static bool answer_file(struct child *child, uint32_t file)
 
 	buffer_init(&out, SOURCE_MAX_ANSWER_BYTES);
 	buffer_append(&out, &answer, sizeof(answer));
-	if (!read_file(child, wanted, &text, &answer) || !cut_pieces(wanted, &text, &answer, &out))
+	if (!source_reader_read_file(child, wanted, &text, &answer) ||
+		!source_reader_cut_pieces(wanted, &text, &answer, &out))
 		return true;
 	memcpy(out.data, &answer, sizeof(answer));
 	child->written_bytes += out.size;
 	return child->written_bytes <= SOURCE_MAX_ANSWER_BYTES &&
-	       write_all(child->output, (uint8_t *)out.data, out.size);
+	       source_reader_write_all(child->output, (uint8_t *)out.data, out.size);
 }
 
 /* The tree of a process that still has it after it was opened: its pid may have become another one's. */
-static int open_root(const struct source_reader *reader)
+static int source_reader_open_root(const struct source_reader *reader)
 {
 	char path[64] = "/";
 	int fd;
@@ -241,7 +243,7 @@ static int open_root(const struct source_reader *reader)
 	return fd;
 }
 
-static bool become(const struct source_reader *reader, int output)
+static bool source_reader_become(const struct source_reader *reader, int output)
 {
 	const struct filter_rule rules[] = {
 		FILTER_OPENS,
@@ -254,17 +256,17 @@ static bool become(const struct source_reader *reader, int output)
 		.rule_count = sizeof(rules) / sizeof(rules[0]) });
 }
 
-static _Noreturn void run_child(const struct source_reader *reader, int output)
+static _Noreturn void source_reader_run_child(const struct source_reader *reader, int output)
 {
 	struct child child = { .reader = reader, .output = output, .bytes_left = MOST_READ_BYTES };
 
 	(void)prctl(PR_SET_NAME, "kelvin-source");
-	child.root = open_root(reader);
+	child.root = source_reader_open_root(reader);
 	confined_keep((const int[]){ output, child.root }, 2);
-	if (child.root < 0 || !become(reader, output))
+	if (child.root < 0 || !source_reader_become(reader, output))
 		_exit(1);
 	for (uint32_t i = 0; i < reader->plan->file_count; i++)
-		if (reader->is_asked[i] && !answer_file(&child, i))
+		if (reader->is_asked[i] && !source_reader_answer_file(&child, i))
 			break;
 	_exit(0);
 }
@@ -326,7 +328,7 @@ bool source_reader_run(const struct source_reader *reader, const struct symboliz
 	(void)fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
 	progress.pid = confined_fork();
 	if (progress.pid == 0)
-		run_child(reader, ends[1]);
+		source_reader_run_child(reader, ends[1]);
 	close(ends[1]);
 	ok = progress.pid > 0 && take_all(ends[0], &progress, options, deadline_ns, answers);
 	if (progress.pid > 0)

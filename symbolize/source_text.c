@@ -58,7 +58,7 @@ static uint32_t at_most(uint64_t line, uint32_t most)
 }
 
 /* The last line of the function, which is in the file. */
-static uint32_t find_end(const struct source_lines *lines, const struct source_range *range)
+static uint32_t source_text_find_end(const struct source_lines *lines, const struct source_range *range)
 {
 	uint32_t known = known_last(range), behind = at_most((uint64_t)known + SOURCE_LINES_BEHIND, lines->count);
 	size_t start = lines->starts[range->definition - 1];
@@ -67,7 +67,7 @@ static uint32_t find_end(const struct source_lines *lines, const struct source_r
 		lines->text + start, lines->starts[behind] - start, range->definition, range->definition, known);
 }
 
-static bool find_bounds(
+static bool source_text_find_bounds(
 	const struct source_lines *lines, const struct source_range *range, uint32_t *first, uint32_t *last)
 {
 	if (known_last(range) > lines->count)
@@ -77,7 +77,7 @@ static bool find_bounds(
 		*last = at_most((uint64_t)range->last + SOURCE_LINES_AROUND, lines->count);
 	} else if (range->definition && (range->first == 0 || range->definition <= range->first)) {
 		*first = less(range->definition, SOURCE_LINES_BEFORE);
-		*last = at_most(find_end(lines, range), lines->count);
+		*last = at_most(source_text_find_end(lines, range), lines->count);
 	} else {
 		/* What a macro or an included file defines may seem to be defined behind its code. */
 		*first = less(range->first, SOURCE_LINES_UNKNOWN);
@@ -95,7 +95,7 @@ void source_lines_cut(
 	uint32_t first, last;
 	size_t begin = out->size;
 
-	if (!find_bounds(lines, range, &first, &last))
+	if (!source_text_find_bounds(lines, range, &first, &last))
 		return;
 	*first_line = first;
 	for (uint32_t line = first; line <= last; line++) {

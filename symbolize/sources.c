@@ -23,7 +23,7 @@ static bool is_our_tree(
 }
 
 /* A process that has the tree still; 0: none is known. */
-static int32_t find_process(const struct profile_symbols *symbols, uint64_t tree)
+static int32_t symbolize_sources_find_process(const struct profile_symbols *symbols, uint64_t tree)
 {
 	for (size_t i = 0; tree && i < symbols->process_count; i++)
 		if (symbols->processes[i].tree == tree && in_root_tree_of(symbols->processes[i].pid) == tree)
@@ -36,7 +36,7 @@ static int32_t find_process(const struct profile_symbols *symbols, uint64_t tree
  * that are root's: a process may have begun as root's, and have run another user's code at its end. False: not at all,
  * since we have more rights than the processes' user and cannot become it.
  */
-static bool choose_user(const struct source_place *place, struct source_reader *reader)
+static bool symbolize_sources_choose_user(const struct source_place *place, struct source_reader *reader)
 {
 	bool is_trusted = place->is_user_known && (place->user != 0 || place->has_stayed || place->is_root_built);
 
@@ -51,8 +51,8 @@ static bool choose_reader(const struct profile_symbols *symbols, const struct sy
 	bool is_ours = is_our_tree(symbols, options, place->tree, ours);
 
 	reader->tree = is_ours ? ours : place->tree;
-	reader->pid = is_ours ? 0 : find_process(symbols, place->tree);
-	return choose_user(place, reader) && (is_ours || reader->pid != 0);
+	reader->pid = is_ours ? 0 : symbolize_sources_find_process(symbols, place->tree);
+	return symbolize_sources_choose_user(place, reader) && (is_ours || reader->pid != 0);
 }
 
 static bool is_same_reader(const struct source_reader *left, const struct source_reader *right)
@@ -122,7 +122,7 @@ static bool *asked_of(const struct keeping *k, size_t reader)
 	return is_asked;
 }
 
-static bool read_all(struct keeping *k, struct error *err)
+static bool symbolize_sources_read_all(struct keeping *k, struct error *err)
 {
 	int64_t deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + all_readers_ns * confined_slowdown();
 
@@ -141,7 +141,7 @@ static bool read_all(struct keeping *k, struct error *err)
 }
 
 /* The answers stay where they are now. */
-static bool take_answers(struct keeping *k, struct error *err)
+static bool symbolize_sources_take_answers(struct keeping *k, struct error *err)
 {
 	size_t start = 0;
 
@@ -196,14 +196,15 @@ static int compare_taken(const void *left, const void *right)
 	return order ? order : ORDER(a->first_line, b->first_line);
 }
 
-static bool keep_text(struct keeping *k, const struct source_taken *taken, uint32_t file, struct error *err)
+static bool symbolize_sources_keep_text(
+	struct keeping *k, const struct source_taken *taken, uint32_t file, struct error *err)
 {
 	CLEANUP(cleanup_free) char *text = strndup(taken->text, taken->bytes);
 
 	return text ? profile_add_source_text(k->profile, file, taken->first_line, text, err) : error_set_memory(err);
 }
 
-static uint64_t text_bytes(const struct profile *profile)
+static uint64_t symbolize_sources_text_bytes(const struct profile *profile)
 {
 	uint64_t bytes = 0;
 
@@ -215,7 +216,7 @@ static uint64_t text_bytes(const struct profile *profile)
 /* Adds texts, most sampled first, until a recording has enough. */
 static bool keep_texts(struct keeping *k, struct error *err)
 {
-	uint64_t bytes = text_bytes(k->profile);
+	uint64_t bytes = symbolize_sources_text_bytes(k->profile);
 	CLEANUP(cleanup_free) uint32_t *files = malloc((k->plan.file_count + 1) * sizeof(*files));
 
 	if (!files)
@@ -240,13 +241,13 @@ static bool keep_texts(struct keeping *k, struct error *err)
 			k->kept.files++;
 			k->kept.files_that_may_differ += described.proof == PROFILE_SOURCE_MAY_DIFFER;
 		}
-		if (!keep_text(k, taken, *file, err))
+		if (!symbolize_sources_keep_text(k, taken, *file, err))
 			return false;
 		bytes += taken->bytes;
 		k->kept.functions += taken->is_function;
 	}
 	k->kept.functions += k->plan.embedded_functions;
-	k->kept.bytes = text_bytes(k->profile);
+	k->kept.bytes = symbolize_sources_text_bytes(k->profile);
 	return true;
 }
 
@@ -260,8 +261,9 @@ bool symbolize_keep_sources(struct profile *profile, const struct profile_symbol
 	if (options->sources == SYMBOLIZE_SOURCES_NONE || options->no_names ||
 		(options->sources == SYMBOLIZE_SOURCES_OF_PROJECT && options->project_root_count == 0))
 		return true;
-	if (!source_plan_make(&k.plan, profile, symbols, options, err) || !share_files(&k, err) || !read_all(&k, err) ||
-		!take_answers(&k, err) || !keep_texts(&k, err))
+	if (!source_plan_make(&k.plan, profile, symbols, options, err) || !share_files(&k, err) ||
+		!symbolize_sources_read_all(&k, err) || !symbolize_sources_take_answers(&k, err) ||
+		!keep_texts(&k, err))
 		return false;
 	*kept = k.kept;
 	return true;

@@ -229,7 +229,7 @@ static bool intern_name(struct profile *profile, const struct symbolize_frame *f
 	return profile_intern(profile, text, name, err);
 }
 
-static bool add_function(
+static bool symbolize_add_function(
 	struct work *w, const struct symbolize_frame *frame, uint32_t mapping, uint32_t *function, struct error *err)
 {
 	struct profile *profile = w->profile;
@@ -281,14 +281,14 @@ static bool symbolize_find_function(
 	struct known_function *known = &w->known[hash >> (64 - KNOWN_BITS)];
 
 	if (!has_lasting_strings(frame))
-		return add_function(w, frame, mapping, function, err);
+		return symbolize_add_function(w, frame, mapping, function, err);
 	if (known->name == frame->name && known->linkage_name == frame->linkage_name && known->file == file &&
 		known->fingerprint == frame->fingerprint && known->start_line == frame->decl_line &&
 		known->mapping == mapping && known->source == frame->source) {
 		*function = known->function;
 		return true;
 	}
-	if (!add_function(w, frame, mapping, function, err))
+	if (!symbolize_add_function(w, frame, mapping, function, err))
 		return false;
 	*known = (struct known_function){ frame->name, frame->linkage_name, file, frame->fingerprint, frame->decl_line,
 		mapping, *function, frame->source };
@@ -296,7 +296,7 @@ static bool symbolize_find_function(
 }
 
 /* Whether two paths of a table of lines are of one file: `a/../b.h` is `b.h`. */
-static bool is_same_file(const char *left, const char *right)
+static bool symbolize_is_same_file(const char *left, const char *right)
 {
 	char paths[2][PATH_MAX];
 
@@ -313,7 +313,7 @@ static bool is_same_file(const char *left, const char *right)
 static bool set_line(struct work *w, const struct symbolize_frame *frame, struct profile_line *line, struct error *err)
 {
 	*line = (struct profile_line){ .line = frame->line };
-	if (!frame->line || !frame->decl_file[0] || is_same_file(frame->file, frame->decl_file))
+	if (!frame->line || !frame->decl_file[0] || symbolize_is_same_file(frame->file, frame->decl_file))
 		return true;
 	if (!frame->file[0])
 		line->line = 0;
@@ -419,8 +419,8 @@ static bool count_time(struct work *w, uint32_t location, const struct placement
 }
 
 /* Finds the frames of the code that stood at a location last, and adds those of the code before. */
-static bool find_frames(struct work *w, const struct batch *batch, size_t index, struct symbolize_frames *last,
-	struct batch_times *times, struct error *err)
+static bool symbolize_find_frames(struct work *w, const struct batch *batch, size_t index,
+	struct symbolize_frames *last, struct batch_times *times, struct error *err)
 {
 	const struct naming_task *task = &w->tasks[batch->task];
 	uint32_t location = batch->locations[index];
@@ -470,7 +470,7 @@ static bool set_batch(struct work *w, const struct batch *batch, struct error *e
 		struct symbolize_frames found = { 0 };
 		bool ok;
 
-		if (task && task->bytes && !find_frames(w, batch, i, &found, &times, err))
+		if (task && task->bytes && !symbolize_find_frames(w, batch, i, &found, &times, err))
 			return false;
 		if (found.count > 0)
 			ok = set_frames(w, location, found.frames, found.count, err);
@@ -507,7 +507,7 @@ static bool place_generations(struct work *w, struct buffer *notices, struct err
 	return true;
 }
 
-static bool set_all(struct work *w, struct buffer *notices, struct error *err)
+static bool symbolize_set_all(struct work *w, struct buffer *notices, struct error *err)
 {
 	for (size_t i = 0; i < w->batch_count; i++)
 		if (!set_batch(w, &w->batches[i], err))
@@ -539,7 +539,7 @@ static bool name_locks(struct work *w, struct error *err)
 	return true;
 }
 
-static bool add_sources(struct work *w, struct error *err)
+static bool symbolize_add_sources(struct work *w, struct error *err)
 {
 	CLEANUP(cleanup_free)
 	const struct named_frames **tables = calloc(w->task_count + 1, sizeof(struct named_frames *));
@@ -554,7 +554,7 @@ static bool add_sources(struct work *w, struct error *err)
 }
 
 /* The place where an interpreter was compiled is unrelated to the program that it runs. */
-static void find_directory(struct work *w)
+static void symbolize_find_directory(struct work *w)
 {
 	const struct profile *profile = w->profile;
 	const struct naming_task *task = w->batches[0].task == PROFILE_NONE ? NULL : &w->tasks[w->batches[0].task];
@@ -564,7 +564,7 @@ static void find_directory(struct work *w)
 		w->origins.compilation_directory = named_frames_source_directory(&task->table);
 }
 
-static void work_deinit(struct work *w)
+static void symbolize_work_deinit(struct work *w)
 {
 	for (size_t i = 0; w->batches && i < w->batch_count; i++) {
 		free(w->batches[i].addresses);
@@ -602,10 +602,11 @@ bool symbolize_profile(struct profile *profile, const struct profile_symbols *sy
 	}
 	if (ok) {
 		w.origins = origin_context_of(options, profile);
-		find_directory(&w);
-		ok = set_all(&w, notices, err) && (options->no_names || (name_locks(&w, err) && add_sources(&w, err)));
+		symbolize_find_directory(&w);
+		ok = symbolize_set_all(&w, notices, err) &&
+		     (options->no_names || (name_locks(&w, err) && symbolize_add_sources(&w, err)));
 	}
-	work_deinit(&w);
+	symbolize_work_deinit(&w);
 	return ok && (options->names_only || symbolize_origins(profile, options, err));
 }
 

@@ -66,7 +66,7 @@ static const char *name_at(const struct elf_section *names, uint32_t offset)
 	return offset < names->size ? (const char *)names->bytes + offset : "";
 }
 
-static uint8_t rank_of(uint8_t info)
+static uint8_t symbolize_symbols_rank_of(uint8_t info)
 {
 	switch (ELF64_ST_BIND(info)) {
 	case STB_GLOBAL:
@@ -121,7 +121,7 @@ static enum kind symbols_kind_of(const struct table *table, const Elf64_Sym *sym
 
 /* ---- Symbol tables ---- */
 
-static int compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
+static int symbolize_symbols_compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
 {
 	bool a_reserved = strncmp(a->name, "__", 2) == 0, b_reserved = strncmp(b->name, "__", 2) == 0;
 	size_t a_size, b_size;
@@ -156,7 +156,7 @@ static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 		return;
 	}
 	is_shared = hit->is_shared || strncmp(hit->name, symbol->name, MAX_COMPARED_BYTES) != 0;
-	if (compare_names(symbol, hit) < 0)
+	if (symbolize_symbols_compare_names(symbol, hit) < 0)
 		*hit = *symbol;
 	hit->size = size;
 	hit->is_shared = is_shared;
@@ -194,7 +194,7 @@ static void match_table(
 		at = addresses_lower_bound(addresses, count, symbol.st_value);
 		if (hits[at].name && hits[at].start > symbol.st_value)
 			continue;
-		candidate.rank = rank_of(symbol.st_info);
+		candidate.rank = symbolize_symbols_rank_of(symbol.st_info);
 		candidate.file = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ? name_at(&table->names, file) : "";
 		candidate.name = name_at(&table->names, symbol.st_name);
 		if (symbols_is_name(&candidate, kind))
@@ -224,7 +224,7 @@ struct code_end {
  * Finds where the instructions from the start of a function on end: at a return, or a jump, behind which none of the
  * branches before leads. What fills up to the next function belongs to it, as for those who go by symbols alone.
  */
-static uint64_t find_end(struct elf_image *image, uint64_t start)
+static uint64_t symbolize_symbols_find_end(struct elf_image *image, uint64_t start)
 {
 	enum { MOST_BYTES = 4096 };
 	const struct machine *machine = machine_of(elf_image_machine(image));
@@ -257,7 +257,8 @@ static uint64_t find_end(struct elf_image *image, uint64_t start)
  * Whether the symbol covers the address. Without a size it covers up to the next symbol, but neither beyond the start
  * of another function, the end of its own, its segment, nor more than functions of assembly have.
  */
-static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address, struct code_end *code)
+static bool symbolize_symbols_holds(
+	const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address, struct code_end *code)
 {
 	uint64_t end, start, fde_end;
 
@@ -268,7 +269,7 @@ static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, u
 	if (symbols_find_fde(symbols, address, &start, &fde_end) && start > hit->start)
 		return false;
 	if (code->end == 0 || code->start != hit->start)
-		*code = (struct code_end){ hit->start, find_end(symbols->image, hit->start) };
+		*code = (struct code_end){ hit->start, symbolize_symbols_find_end(symbols->image, hit->start) };
 	return address < code->end;
 }
 
@@ -323,7 +324,7 @@ static bool match_labels(const struct symbols *symbols, const uint64_t *addresse
 		if (is_held[i])
 			continue;
 		if (labels[i].name && is_behind(&labels[i], &hits[i]) &&
-			holds(symbols, &labels[i], addresses[i], &code))
+			symbolize_symbols_holds(symbols, &labels[i], addresses[i], &code))
 			hits[i] = labels[i];
 		else
 			hits[i] = (struct symbol_hit){ .near = near_name(symbols, &hits[i], addresses[i]) };
@@ -342,7 +343,7 @@ bool symbols_match(const struct symbols *symbols, const uint64_t *addresses, siz
 		return error_set_memory(err);
 	find_nearest(symbols, KIND_FUNCTION, addresses, count, hits);
 	for (size_t i = 0; i < count; i++) {
-		is_held[i] = hits[i].name && holds(symbols, &hits[i], addresses[i], &code);
+		is_held[i] = hits[i].name && symbolize_symbols_holds(symbols, &hits[i], addresses[i], &code);
 		are_all_held &= is_held[i];
 	}
 	return are_all_held || match_labels(symbols, addresses, count, is_held, hits, err);
@@ -358,7 +359,8 @@ bool symbols_visit_functions(const struct symbols *symbols,
 
 		while (byte_reader_left(&r) > 0) {
 			Elf64_Sym symbol = read_symbol(&r, table->is_64bit);
-			struct symbol_hit function = { .start = symbol.st_value, .rank = rank_of(symbol.st_info) };
+			struct symbol_hit function = { .start = symbol.st_value,
+				.rank = symbolize_symbols_rank_of(symbol.st_info) };
 
 			if (!byte_reader_ok(&r))
 				break;
@@ -441,7 +443,7 @@ static bool read_slots(struct symbols *symbols, const struct machine *machine, s
 	return true;
 }
 
-static const char *find_slot(const struct symbols *symbols, uint64_t address)
+static const char *symbolize_symbols_find_slot(const struct symbols *symbols, uint64_t address)
 {
 	const struct slot key = { .address = address };
 	const struct slot *found =
@@ -462,7 +464,7 @@ static const char *name_of_entry(const struct symbols *symbols, const struct mac
 	if (size < plt->size - offset)
 		code.size = (size_t)(offset + size);
 	while (!name && machine->find_slot_jump(&code, plt->address, &slot))
-		name = find_slot(symbols, slot);
+		name = symbolize_symbols_find_slot(symbols, slot);
 	return name;
 }
 

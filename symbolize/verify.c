@@ -47,7 +47,7 @@ struct findings {
 
 /* ---- Whether two names are of one function ---- */
 
-static bool ends_with(const char *name, size_t size, const char *end)
+static bool symbolize_verify_ends_with(const char *name, size_t size, const char *end)
 {
 	size_t end_size = strlen(end);
 
@@ -69,12 +69,12 @@ static size_t plain_size(const char *name)
 		if (part && (size_t)(part - name) < size)
 			size = (size_t)(part - name);
 	}
-	if (ends_with(name, size, ".cold"))
+	if (symbolize_verify_ends_with(name, size, ".cold"))
 		size -= strlen(".cold");
-	return ends_with(name, size, ".abi0") ? size - strlen(".abi0") : size;
+	return symbolize_verify_ends_with(name, size, ".abi0") ? size - strlen(".abi0") : size;
 }
 
-static bool is_plain(const char *ours, const char *theirs, size_t size)
+static bool symbolize_verify_is_plain(const char *ours, const char *theirs, size_t size)
 {
 	return strlen(ours) == size && memcmp(ours, theirs, size) == 0;
 }
@@ -111,9 +111,9 @@ static bool verify_is_name(const struct symbolize_frame *ours, const char *their
 	if (!theirs)
 		return false;
 	size = plain_size(theirs);
-	return is_plain(ours->name, theirs, size) || is_plain(ours->linkage_name, theirs, size) ||
-	       strcmp(ours->name, theirs) == 0 || is_scoped(ours->name, theirs) ||
-	       is_demangled(ours->name, theirs, size);
+	return symbolize_verify_is_plain(ours->name, theirs, size) ||
+	       symbolize_verify_is_plain(ours->linkage_name, theirs, size) || strcmp(ours->name, theirs) == 0 ||
+	       is_scoped(ours->name, theirs) || is_demangled(ours->name, theirs, size);
 }
 
 static bool is_same_function(const struct symbolize_frame *ours, const struct libdw_frame *theirs)
@@ -161,7 +161,7 @@ static void append_frame(const char *name, uint32_t line, size_t index, struct b
 }
 
 /* Appends "0x12ab in /usr/bin/x: here a:12 < main:30; libdw b:12 < main:30". */
-static void describe(
+static void symbolize_verify_describe(
 	const struct claim *claim, const struct symbolize_frames *ours, const struct libdw_frames *theirs, char *text)
 {
 	struct buffer out;
@@ -184,16 +184,17 @@ static void describe(
 }
 
 /* Whether the name is of a procedure linkage table's entry, which libdw does not name. */
-static bool is_plt(const struct symbolize_frames *ours)
+static bool symbolize_verify_is_plt(const struct symbolize_frames *ours)
 {
 	return ours->count > 0 && ours->frames[ours->count - 1].source == PROFILE_NAME_PLT;
 }
 
-static enum verdict judge(struct libdw *libdw, const struct claim *claim, bool outermost_only, struct answers *answers)
+static enum verdict symbolize_verify_judge(
+	struct libdw *libdw, const struct claim *claim, bool outermost_only, struct answers *answers)
 {
 	struct libdw_frames theirs;
 
-	if (!libdw || is_plt(&claim->frames))
+	if (!libdw || symbolize_verify_is_plt(&claim->frames))
 		return VERDICT_UNKNOWN;
 	libdw_frames(libdw, claim->address, &theirs);
 	if (theirs.count == 0)
@@ -201,7 +202,8 @@ static enum verdict judge(struct libdw *libdw, const struct claim *claim, bool o
 	if (claim->frames.count > 0 && is_same_chain(libdw, &claim->frames, &theirs, outermost_only))
 		return VERDICT_EQUAL;
 	if (answers->difference_count < PROFILE_MOST_DIFFERENCES)
-		describe(claim, &claim->frames, &theirs, answers->differences[answers->difference_count++]);
+		symbolize_verify_describe(
+			claim, &claim->frames, &theirs, answers->differences[answers->difference_count++]);
 	return VERDICT_OTHER;
 }
 
@@ -222,7 +224,8 @@ static void compare_claims(void *context, void *result)
 			libdw = libdw_open(claim->image, comparison->options);
 			image = claim->image;
 		}
-		answers->verdicts[i] = (uint8_t)judge(libdw, claim, comparison->outermost_only, answers);
+		answers->verdicts[i] =
+			(uint8_t)symbolize_verify_judge(libdw, claim, comparison->outermost_only, answers);
 	}
 }
 
@@ -241,7 +244,7 @@ static void take_differences(const struct answers *answers, struct findings *fin
  * Takes verdicts up to the address on which the child failed; the rest of that file is skipped. Returns the first claim
  * of the next file.
  */
-static size_t take_verdicts(
+static size_t symbolize_verify_take_verdicts(
 	const struct comparison *comparison, const struct answers *answers, struct findings *findings)
 {
 	size_t i = comparison->first, failed;
@@ -293,7 +296,7 @@ static bool run_comparison(struct comparison *comparison, struct findings *findi
 		}
 		isolated_wait(&child);
 		take_differences(child.result, findings);
-		comparison->first = take_verdicts(comparison, child.result, findings);
+		comparison->first = symbolize_verify_take_verdicts(comparison, child.result, findings);
 	}
 	isolated_deinit(&child);
 	return true;
@@ -316,8 +319,8 @@ static bool verify_claims(
 
 /* ---- Profiles and results ---- */
 
-static bool take_frames(const struct profile *profile, const struct profile_location *location, struct arena *arena,
-	struct symbolize_frames *out, struct error *err)
+static bool symbolize_verify_take_frames(const struct profile *profile, const struct profile_location *location,
+	struct arena *arena, struct symbolize_frames *out, struct error *err)
 {
 	struct symbolize_frame *frames = ARENA_ARRAY(arena, struct symbolize_frame, location->line_count);
 
@@ -356,7 +359,7 @@ static bool compare_locations(struct profile *profile, struct elf_image *const *
 		if (!image)
 			continue;
 		claims[comparison.count] = (struct claim){ .image = image, .address = location->address };
-		ok = take_frames(profile, location, &arena, &claims[comparison.count++].frames, err);
+		ok = symbolize_verify_take_frames(profile, location, &arena, &claims[comparison.count++].frames, err);
 	}
 	ok = ok && verify_claims(claims, &comparison, findings, err);
 	arena_deinit(&arena);

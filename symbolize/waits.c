@@ -218,7 +218,7 @@ bool symbolize_waits(struct profile *profile, const struct profile_symbols *symb
 /* ---- Lives ---- */
 
 /* Fills [stack] with whether a rule of the user is about it. Owned by the caller; NULL: there are no rules. */
-static bool find_kept(
+static bool symbolize_waits_find_kept(
 	const struct profile *profile, const struct symbolize_options *options, bool **kept, struct error *err)
 {
 	struct wait_rules w = { .profile = profile, .theirs = options->wait_rules };
@@ -242,7 +242,7 @@ bool symbolize_idle_lives(
 	bool ok = kept || error_set_memory(err);
 
 	for (size_t i = 0; i < count && ok; i++)
-		ok = find_kept(profiles[i], options, &kept[i], err);
+		ok = symbolize_waits_find_kept(profiles[i], options, &kept[i], err);
 	ok = ok && profile_find_idle_lives(profiles, (const bool *const *)kept, count, err);
 	for (size_t i = 0; i < count && kept; i++)
 		free(kept[i]);

@@ -141,7 +141,7 @@ static bool copy_file_name(struct byte_reader *r, char name[PATH_MAX])
 }
 
 /* Reads file name and checksum from .gnu_debuglink; false if there is none, or none that can be used. */
-static bool read_link(struct elf_image *image, char name[PATH_MAX], uint32_t *crc)
+static bool debug_file_read_link(struct elf_image *image, char name[PATH_MAX], uint32_t *crc)
 {
 	struct elf_section section;
 	struct byte_reader r;
@@ -174,7 +174,7 @@ static struct elf_image *open_by_link(
 	int directory_size = slash ? (int)(slash - binary) : 0;
 	struct elf_image *found = NULL;
 
-	if (!slash || !read_link(image, name, &link.crc))
+	if (!slash || !debug_file_read_link(image, name, &link.crc))
 		return NULL;
 	snprintf(path, sizeof(path), "%s%.*s/%s", search->root, directory_size, binary, name);
 	found = open_checked(&link, path);

@@ -19,7 +19,7 @@ struct dynamic {
 	uint64_t relocations, relocation_bytes, plt_relocations, plt_bytes, plt_kind;
 };
 
-static void take_entry(struct dynamic *dynamic, uint64_t tag, uint64_t value)
+static void dynamic_take_entry(struct dynamic *dynamic, uint64_t tag, uint64_t value)
 {
 	switch (tag) {
 	case DT_SYMTAB:
@@ -57,7 +57,7 @@ static void take_entry(struct dynamic *dynamic, uint64_t tag, uint64_t value)
 	}
 }
 
-static void read_entries(const struct elf_image *image, struct dynamic *dynamic)
+static void dynamic_read_entries(const struct elf_image *image, struct dynamic *dynamic)
 {
 	size_t word = image->is_64bit ? 8 : 4;
 
@@ -71,12 +71,13 @@ static void read_entries(const struct elf_image *image, struct dynamic *dynamic)
 		tag = byte_reader_uint(&r, word);
 		if (tag == DT_NULL)
 			return;
-		take_entry(dynamic, tag, byte_reader_uint(&r, word));
+		dynamic_take_entry(dynamic, tag, byte_reader_uint(&r, word));
 	}
 }
 
 /* A word of 4 bytes of a table of so many bytes; false if it is not in the table. */
-static bool read_word(const struct elf_image *image, uint64_t offset, uint64_t room, uint64_t at, uint32_t *word)
+static bool dynamic_read_word(
+	const struct elf_image *image, uint64_t offset, uint64_t room, uint64_t at, uint32_t *word)
 {
 	return checked_range(at, sizeof(*word), room) && elf_image_read(image, offset + at, word, sizeof(*word));
 }
@@ -132,8 +133,9 @@ static bool count_by_gnu_hash(const struct elf_image *image, uint64_t address, u
 
 	*count = 0;
 	if (address == 0 || !elf_image_find_bytes(image, address, &offset, &room) ||
-		!read_word(image, offset, room, 0, &bucket_count) || !read_word(image, offset, room, 4, &first) ||
-		!read_word(image, offset, room, 8, &bloom_words))
+		!dynamic_read_word(image, offset, room, 0, &bucket_count) ||
+		!dynamic_read_word(image, offset, room, 4, &first) ||
+		!dynamic_read_word(image, offset, room, 8, &bloom_words))
 		return true;
 	buckets = HASH_HEADER_BYTES + (uint64_t)bloom_words * (image->is_64bit ? 8 : 4);
 	chains = buckets + (uint64_t)bucket_count * sizeof(uint32_t);
@@ -153,7 +155,7 @@ static bool count_symbols(
 	uint32_t chains;
 
 	if (dynamic->hash == 0 || !elf_image_find_bytes(image, dynamic->hash, &offset, &room) ||
-		!read_word(image, offset, room, 4, &chains))
+		!dynamic_read_word(image, offset, room, 4, &chains))
 		return count_by_gnu_hash(image, dynamic->gnu_hash, count, err);
 	*count = chains;
 	return true;
@@ -187,7 +189,7 @@ bool elf_image_take_dynamic(struct elf_image *image, struct error *err)
 
 	if (image->section_count > 0 || image->dynamic_size == 0)
 		return true;
-	read_entries(image, &dynamic);
+	dynamic_read_entries(image, &dynamic);
 	if (!count_symbols(image, &dynamic, &symbols, err))
 		return false;
 	free(image->sections);

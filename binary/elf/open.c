@@ -15,7 +15,7 @@
 static const char deleted_mark[] = " (deleted)";
 
 /* Makes an image that owns `fd` and has no contents yet. Closes `fd` on failure. */
-static struct elf_image *image_of(int fd, const char *path, size_t path_size, struct error *err)
+static struct elf_image *elf_open_image_of(int fd, const char *path, size_t path_size, struct error *err)
 {
 	struct elf_image *image = calloc(1, sizeof(*image));
 
@@ -84,7 +84,7 @@ static bool map_before_zeros(struct elf_image *image, size_t size)
 	return true;
 }
 
-static bool map_file(struct elf_image *image, struct error *err)
+static bool elf_open_map_file(struct elf_image *image, struct error *err)
 {
 	struct stat info;
 
@@ -105,11 +105,11 @@ static bool map_file(struct elf_image *image, struct error *err)
 /* Opens an image and takes ownership of `fd`. */
 static bool open_descriptor(int fd, const char *path, size_t path_size, struct elf_image **image, struct error *err)
 {
-	struct elf_image *made = image_of(fd, path, path_size, err);
+	struct elf_image *made = elf_open_image_of(fd, path, path_size, err);
 
 	if (!made)
 		return false;
-	if (!map_file(made, err)) {
+	if (!elf_open_map_file(made, err)) {
 		elf_image_unref(made);
 		return false;
 	}
@@ -231,7 +231,7 @@ static int open_held(const struct elf_mapping *mapping, struct error *err)
 	return fd >= 0 ? fd : open_program(mapping);
 }
 
-static int open_named(const struct elf_mapping *mapping, const char *path, struct error *err)
+static int elf_open_named(const struct elf_mapping *mapping, const char *path, struct error *err)
 {
 	char name[PATH_MAX + 64];
 	struct error ignored;
@@ -272,7 +272,7 @@ int elf_open_mapping(const struct elf_mapping *mapping, struct error *err)
 		fd = open_held(mapping, &why);
 	/* If the file was deleted, another file may have its name now, even with the same inode number. */
 	if (fd < 0 && !deleted)
-		fd = open_named(mapping, mapping->path, &why);
+		fd = elf_open_named(mapping, mapping->path, &why);
 	if (fd < 0 && deleted) {
 		error_set(err, why.code, "%.*s was deleted or replaced: %s%s", (int)size, mapping->path, why.message,
 			why.code == ERROR_PERMISSION ? "; run as root to read it" : "");
@@ -303,7 +303,7 @@ bool elf_image_of_mapping(int fd, const struct elf_mapping *mapping, const struc
 bool elf_image_open_memory(
 	const void *bytes, size_t size, const char *name, struct elf_image **image, struct error *err)
 {
-	struct elf_image *made = image_of(-1, name, strlen(name), err);
+	struct elf_image *made = elf_open_image_of(-1, name, strlen(name), err);
 
 	if (!made)
 		return false;

@@ -135,7 +135,7 @@ static bool name_sections(struct elf_image *image, const uint32_t *names, uint32
  * Reads the section headers. If they are damaged, the image has no sections; its segments still describe what is
  * mapped.
  */
-static bool read_sections(struct elf_image *image, struct header *header, struct error *err)
+static bool elf_parse_read_sections(struct elf_image *image, struct header *header, struct error *err)
 {
 	CLEANUP(cleanup_free) uint8_t *table = NULL;
 	CLEANUP(cleanup_free) uint32_t *names = NULL;
@@ -281,7 +281,7 @@ bool elf_image_parse(struct elf_image *image, struct error *err)
 	uint64_t note_room = MAX_NOTE_BYTES;
 	struct header header = { 0 };
 
-	if (!parse_header(image, &header, err) || !read_sections(image, &header, err) ||
+	if (!parse_header(image, &header, err) || !elf_parse_read_sections(image, &header, err) ||
 		!read_segments(image, &header, &note_room, err) || !elf_image_take_dynamic(image, err))
 		return false;
 	for (size_t i = 0; i < image->section_count; i++) {

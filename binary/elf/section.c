@@ -180,7 +180,8 @@ static size_t size_to_inflate(const struct packing *packing, uint64_t wanted)
 	return (size_t)(is_worth ? wanted : packing->inflated_size);
 }
 
-static bool take_section(struct elf_image *image, size_t index, uint64_t wanted, struct elf_section *section)
+static bool elf_section_take_section(
+	struct elf_image *image, size_t index, uint64_t wanted, struct elf_section *section)
 {
 	const struct elf_section_header *header = &image->sections[index];
 	const struct elf_inflated *inflated;
@@ -210,7 +211,7 @@ static bool take_section(struct elf_image *image, size_t index, uint64_t wanted,
 }
 
 /* Whether a section has the name; `.debug_info` may be called `.zdebug_info`. */
-static bool has_name(const char *section, const char *wanted)
+static bool elf_section_has_name(const char *section, const char *wanted)
 {
 	if (strcmp(section, wanted) == 0)
 		return true;
@@ -221,18 +222,18 @@ static bool has_name(const char *section, const char *wanted)
 bool elf_image_section_start(struct elf_image *image, const char *name, uint64_t bytes, struct elf_section *section)
 {
 	for (size_t i = 0; i < image->section_count; i++)
-		if (has_name(image->sections[i].name, name))
-			return elf_image_is_intact(image) && take_section(image, i, bytes, section);
+		if (elf_section_has_name(image->sections[i].name, name))
+			return elf_image_is_intact(image) && elf_section_take_section(image, i, bytes, section);
 	return false;
 }
 
 bool elf_image_next_section(struct elf_image *image, const char *name, size_t *index, struct elf_section *section)
 {
 	for (size_t i = *index + 1; i < image->section_count; i++) {
-		if (!has_name(image->sections[i].name, name))
+		if (!elf_section_has_name(image->sections[i].name, name))
 			continue;
 		*index = i;
-		return elf_image_is_intact(image) && take_section(image, i, UINT64_MAX, section);
+		return elf_image_is_intact(image) && elf_section_take_section(image, i, UINT64_MAX, section);
 	}
 	return false;
 }

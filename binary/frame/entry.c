@@ -17,7 +17,7 @@ struct byte_reader entry_reader(const struct entry_section *section, uint64_t of
 }
 
 /* The number that a pointer is written as, and the number that is the size of an FDE's code. */
-static uint64_t read_number(const struct entry_section *section, struct byte_reader *r, uint8_t encoding)
+static uint64_t entry_read_number(const struct entry_section *section, struct byte_reader *r, uint8_t encoding)
 {
 	if (encoding == DW_EH_PE_omit)
 		return 0;
@@ -48,7 +48,7 @@ static uint64_t read_number(const struct entry_section *section, struct byte_rea
 uint64_t entry_read_pointer(const struct entry_section *section, struct byte_reader *r, uint8_t encoding)
 {
 	uint64_t here = section->elf.address + byte_reader_offset(r);
-	uint64_t number = read_number(section, r, encoding);
+	uint64_t number = entry_read_number(section, r, encoding);
 
 	if (encoding == DW_EH_PE_omit)
 		return 0;
@@ -70,7 +70,8 @@ uint64_t entry_read_pointer(const struct entry_section *section, struct byte_rea
 }
 
 /* One entry: its body behind the length, and where the next one starts. */
-static bool read_entry(const struct entry_section *section, uint64_t offset, struct byte_reader *body, uint64_t *next)
+static bool entry_read_entry(
+	const struct entry_section *section, uint64_t offset, struct byte_reader *body, uint64_t *next)
 {
 	struct byte_reader r = entry_reader(section, offset);
 	uint64_t length = byte_reader_u32(&r);
@@ -119,7 +120,7 @@ static bool read_augmentation(
 			cie->pointer_encoding = byte_reader_u8(&data);
 			break;
 		case 'P':
-			read_number(section, &data, byte_reader_u8(&data));
+			entry_read_number(section, &data, byte_reader_u8(&data));
 			break;
 		case 'L':
 			byte_reader_u8(&data);
@@ -153,7 +154,7 @@ static bool read_cie(const struct entry_section *section, uint64_t offset, struc
 	uint8_t version;
 
 	*cie = (struct cie){ .offset = offset, .pointer_encoding = DW_EH_PE_absptr };
-	if (!read_entry(section, offset, &r, &next) || byte_reader_u32(&r) != (is_debug ? UINT32_MAX : 0))
+	if (!entry_read_entry(section, offset, &r, &next) || byte_reader_u32(&r) != (is_debug ? UINT32_MAX : 0))
 		return false;
 	version = byte_reader_u8(&r);
 	if (!copy_augmentation(&r, augmentation) || (version != 1 && version != 3 && (version != 4 || !is_debug)) ||
@@ -187,7 +188,7 @@ bool entry_read_fde(const struct entry_section *section, uint64_t offset, struct
 	uint32_t pointer;
 
 	*next = 0;
-	if (!read_entry(section, offset, &r, next))
+	if (!entry_read_entry(section, offset, &r, next))
 		return false;
 	pointer_offset = byte_reader_offset(&r);
 	pointer = byte_reader_u32(&r);
@@ -196,7 +197,7 @@ bool entry_read_fde(const struct entry_section *section, uint64_t offset, struct
 	if (!(fde->cie.is_known && fde->cie.offset == cie_offset) && !read_cie(section, cie_offset, &fde->cie))
 		return false;
 	fde->start = entry_read_pointer(section, &r, fde->cie.pointer_encoding);
-	fde->size = read_number(section, &r, fde->cie.pointer_encoding);
+	fde->size = entry_read_number(section, &r, fde->cie.pointer_encoding);
 	if (fde->cie.has_augmentation_data)
 		byte_reader_skip(&r, byte_reader_uleb128(&r));
 	fde->instructions = r;

@@ -12,7 +12,7 @@ struct evaluator {
 	bool failed;
 };
 
-static void push(struct evaluator *e, uint64_t value)
+static void frame_expression_push(struct evaluator *e, uint64_t value)
 {
 	if (e->depth == STACK_DEPTH)
 		e->failed = true;
@@ -20,7 +20,7 @@ static void push(struct evaluator *e, uint64_t value)
 		e->stack[e->depth++] = value;
 }
 
-static uint64_t pop(struct evaluator *e)
+static uint64_t frame_expression_pop(struct evaluator *e)
 {
 	if (e->depth == 0) {
 		e->failed = true;
@@ -31,37 +31,37 @@ static uint64_t pop(struct evaluator *e)
 
 static void binary(struct evaluator *e, uint8_t op)
 {
-	uint64_t b = pop(e), a = pop(e);
+	uint64_t b = frame_expression_pop(e), a = frame_expression_pop(e);
 
 	switch (op) {
 	case DW_OP_and:
-		return push(e, a & b);
+		return frame_expression_push(e, a & b);
 	case DW_OP_or:
-		return push(e, a | b);
+		return frame_expression_push(e, a | b);
 	case DW_OP_xor:
-		return push(e, a ^ b);
+		return frame_expression_push(e, a ^ b);
 	case DW_OP_plus:
-		return push(e, a + b);
+		return frame_expression_push(e, a + b);
 	case DW_OP_minus:
-		return push(e, a - b);
+		return frame_expression_push(e, a - b);
 	case DW_OP_mul:
-		return push(e, a * b);
+		return frame_expression_push(e, a * b);
 	case DW_OP_shl:
-		return push(e, b < 64 ? a << b : 0);
+		return frame_expression_push(e, b < 64 ? a << b : 0);
 	case DW_OP_shr:
-		return push(e, b < 64 ? a >> b : 0);
+		return frame_expression_push(e, b < 64 ? a >> b : 0);
 	case DW_OP_eq:
-		return push(e, a == b);
+		return frame_expression_push(e, a == b);
 	case DW_OP_ne:
-		return push(e, a != b);
+		return frame_expression_push(e, a != b);
 	case DW_OP_ge:
-		return push(e, (int64_t)a >= (int64_t)b);
+		return frame_expression_push(e, (int64_t)a >= (int64_t)b);
 	case DW_OP_gt:
-		return push(e, (int64_t)a > (int64_t)b);
+		return frame_expression_push(e, (int64_t)a > (int64_t)b);
 	case DW_OP_le:
-		return push(e, (int64_t)a <= (int64_t)b);
+		return frame_expression_push(e, (int64_t)a <= (int64_t)b);
 	case DW_OP_lt:
-		return push(e, (int64_t)a < (int64_t)b);
+		return frame_expression_push(e, (int64_t)a < (int64_t)b);
 	default:
 		e->failed = true;
 	}
@@ -71,9 +71,9 @@ static void dereference(struct evaluator *e)
 {
 	uint64_t value = 0;
 
-	if (!e->input->memory->read(e->input->memory->context, pop(e), &value))
+	if (!e->input->memory->read(e->input->memory->context, frame_expression_pop(e), &value))
 		e->failed = true;
-	push(e, value);
+	frame_expression_push(e, value);
 }
 
 static void step(struct evaluator *e, struct byte_reader *r)
@@ -81,39 +81,40 @@ static void step(struct evaluator *e, struct byte_reader *r)
 	uint8_t op = byte_reader_u8(r);
 
 	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
-		return push(e, op - DW_OP_lit0);
+		return frame_expression_push(e, op - DW_OP_lit0);
 	if (op >= DW_OP_breg0 && op <= DW_OP_breg31 && op - DW_OP_breg0 < (int)e->input->register_count)
-		return push(e, e->input->registers[op - DW_OP_breg0] + (uint64_t)byte_reader_sleb128(r));
+		return frame_expression_push(
+			e, e->input->registers[op - DW_OP_breg0] + (uint64_t)byte_reader_sleb128(r));
 	switch (op) {
 	case DW_OP_const1u:
-		return push(e, byte_reader_u8(r));
+		return frame_expression_push(e, byte_reader_u8(r));
 	case DW_OP_const1s:
-		return push(e, (uint64_t)(int64_t)(int8_t)byte_reader_u8(r));
+		return frame_expression_push(e, (uint64_t)(int64_t)(int8_t)byte_reader_u8(r));
 	case DW_OP_const2u:
-		return push(e, byte_reader_u16(r));
+		return frame_expression_push(e, byte_reader_u16(r));
 	case DW_OP_const2s:
-		return push(e, (uint64_t)(int64_t)(int16_t)byte_reader_u16(r));
+		return frame_expression_push(e, (uint64_t)(int64_t)(int16_t)byte_reader_u16(r));
 	case DW_OP_const4u:
-		return push(e, byte_reader_u32(r));
+		return frame_expression_push(e, byte_reader_u32(r));
 	case DW_OP_const4s:
-		return push(e, (uint64_t)(int64_t)(int32_t)byte_reader_u32(r));
+		return frame_expression_push(e, (uint64_t)(int64_t)(int32_t)byte_reader_u32(r));
 	case DW_OP_const8u:
 	case DW_OP_const8s:
-		return push(e, byte_reader_u64(r));
+		return frame_expression_push(e, byte_reader_u64(r));
 	case DW_OP_constu:
-		return push(e, byte_reader_uleb128(r));
+		return frame_expression_push(e, byte_reader_uleb128(r));
 	case DW_OP_consts:
-		return push(e, (uint64_t)byte_reader_sleb128(r));
+		return frame_expression_push(e, (uint64_t)byte_reader_sleb128(r));
 	case DW_OP_plus_uconst:
-		return push(e, pop(e) + byte_reader_uleb128(r));
+		return frame_expression_push(e, frame_expression_pop(e) + byte_reader_uleb128(r));
 	case DW_OP_dup: {
-		uint64_t top = pop(e);
+		uint64_t top = frame_expression_pop(e);
 
-		push(e, top);
-		return push(e, top);
+		frame_expression_push(e, top);
+		return frame_expression_push(e, top);
 	}
 	case DW_OP_drop:
-		pop(e);
+		frame_expression_pop(e);
 		return;
 	case DW_OP_deref:
 		return dereference(e);
@@ -128,12 +129,12 @@ bool expression_evaluate(struct byte_reader program, const struct expression_inp
 {
 	struct evaluator e = { .input = input };
 
-	push(&e, input->initial);
+	frame_expression_push(&e, input->initial);
 	for (unsigned int steps = 0; byte_reader_left(&program) > 0 && byte_reader_ok(&program) && !e.failed; steps++) {
 		if (steps == MAX_STEPS)
 			return false;
 		step(&e, &program);
 	}
-	*value = pop(&e);
+	*value = frame_expression_pop(&e);
 	return !e.failed && byte_reader_ok(&program);
 }

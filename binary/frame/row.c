@@ -49,7 +49,7 @@ static void set_expression(struct row_maker *m, struct byte_reader *r, enum fram
 }
 
 /* An offset in units of the data alignment; what does not fit cannot be meant. */
-static int64_t scaled(struct row_maker *m, int64_t units)
+static int64_t frame_row_scaled(struct row_maker *m, int64_t units)
 {
 	int64_t offset;
 
@@ -102,7 +102,7 @@ static void execute_cfa(struct row_maker *m, struct byte_reader *r, uint8_t op)
 		break;
 	case DW_CFA_def_cfa_sf:
 		number = byte_reader_uleb128(r);
-		set_cfa(m, number, scaled(m, byte_reader_sleb128(r)));
+		set_cfa(m, number, frame_row_scaled(m, byte_reader_sleb128(r)));
 		break;
 	case DW_CFA_def_cfa_register:
 		set_cfa(m, byte_reader_uleb128(r), m->rule.cfa.offset);
@@ -111,7 +111,7 @@ static void execute_cfa(struct row_maker *m, struct byte_reader *r, uint8_t op)
 		set_cfa(m, m->rule.cfa_register, (int64_t)byte_reader_uleb128(r));
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		set_cfa(m, m->rule.cfa_register, scaled(m, byte_reader_sleb128(r)));
+		set_cfa(m, m->rule.cfa_register, frame_row_scaled(m, byte_reader_sleb128(r)));
 		break;
 	case DW_CFA_def_cfa_expression:
 		m->rule.cfa = read_expression(m, r, FRAME_VAL_EXPRESSION);
@@ -127,19 +127,19 @@ static void execute_register(struct row_maker *m, struct byte_reader *r, uint8_t
 
 	switch (op) {
 	case DW_CFA_offset_extended:
-		set_register(m, number, FRAME_AT_CFA, scaled(m, (int64_t)byte_reader_uleb128(r)));
+		set_register(m, number, FRAME_AT_CFA, frame_row_scaled(m, (int64_t)byte_reader_uleb128(r)));
 		break;
 	case DW_CFA_offset_extended_sf:
-		set_register(m, number, FRAME_AT_CFA, scaled(m, byte_reader_sleb128(r)));
+		set_register(m, number, FRAME_AT_CFA, frame_row_scaled(m, byte_reader_sleb128(r)));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
-		set_register(m, number, FRAME_AT_CFA, scaled(m, (int64_t)(0 - byte_reader_uleb128(r))));
+		set_register(m, number, FRAME_AT_CFA, frame_row_scaled(m, (int64_t)(0 - byte_reader_uleb128(r))));
 		break;
 	case DW_CFA_val_offset:
-		set_register(m, number, FRAME_VAL_OFFSET, scaled(m, (int64_t)byte_reader_uleb128(r)));
+		set_register(m, number, FRAME_VAL_OFFSET, frame_row_scaled(m, (int64_t)byte_reader_uleb128(r)));
 		break;
 	case DW_CFA_val_offset_sf:
-		set_register(m, number, FRAME_VAL_OFFSET, scaled(m, byte_reader_sleb128(r)));
+		set_register(m, number, FRAME_VAL_OFFSET, frame_row_scaled(m, byte_reader_sleb128(r)));
 		break;
 	case DW_CFA_restore_extended:
 		restore_register(m, number);
@@ -171,7 +171,7 @@ static void execute_register(struct row_maker *m, struct byte_reader *r, uint8_t
 }
 
 /* True while the wanted address lies further on. */
-static bool advance(struct row_maker *m, uint64_t delta)
+static bool frame_row_advance(struct row_maker *m, uint64_t delta)
 {
 	uint64_t location = m->location + delta * m->cie->code_alignment;
 
@@ -192,9 +192,9 @@ static bool execute(struct row_maker *m, struct byte_reader *r)
 
 	switch (op & 0xc0) {
 	case DW_CFA_advance_loc:
-		return advance(m, low);
+		return frame_row_advance(m, low);
 	case DW_CFA_offset:
-		set_register(m, low, FRAME_AT_CFA, scaled(m, (int64_t)byte_reader_uleb128(r)));
+		set_register(m, low, FRAME_AT_CFA, frame_row_scaled(m, (int64_t)byte_reader_uleb128(r)));
 		return true;
 	case DW_CFA_restore:
 		restore_register(m, low);
@@ -209,11 +209,11 @@ static bool execute(struct row_maker *m, struct byte_reader *r)
 		m->failed = true;
 		return false;
 	case DW_CFA_advance_loc1:
-		return advance(m, byte_reader_u8(r));
+		return frame_row_advance(m, byte_reader_u8(r));
 	case DW_CFA_advance_loc2:
-		return advance(m, byte_reader_u16(r));
+		return frame_row_advance(m, byte_reader_u16(r));
 	case DW_CFA_advance_loc4:
-		return advance(m, byte_reader_u32(r));
+		return frame_row_advance(m, byte_reader_u32(r));
 	case DW_CFA_remember_state:
 		remember(m);
 		return true;

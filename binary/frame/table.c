@@ -35,7 +35,7 @@ struct frame_table {
 
 /* ---- Pair ---- */
 
-static bool add_entry(struct fde_index *index, const struct fde *fde, uint64_t offset, struct error *err)
+static bool frame_table_add_entry(struct fde_index *index, const struct fde *fde, uint64_t offset, struct error *err)
 {
 	if (!ARRAY_RESERVE(&index->entries, &index->capacity, index->count + 1, MAX_ENTRIES, err))
 		return false;
@@ -69,7 +69,7 @@ static void find_search_table(struct frame_table *table)
 }
 
 /* The order of equal starts is that of the section, so that it is the same each time. */
-static int compare_entries(const void *left, const void *right)
+static int frame_table_compare_entries(const void *left, const void *right)
 {
 	const struct fde_entry *a = left, *b = right;
 
@@ -89,13 +89,13 @@ static bool list_entries(
 	for (uint64_t offset = 0, next; offset < section->elf.size && offset < most_bytes; offset = next) {
 		bool found = entry_read_fde(section, offset, &fde, &next);
 
-		if (found && fde.start != 0 && fde.size > 0 && !add_entry(index, &fde, offset, err))
+		if (found && fde.start != 0 && fde.size > 0 && !frame_table_add_entry(index, &fde, offset, err))
 			return false;
 		if (next <= offset)
 			break;
 	}
 	if (index->count)
-		qsort(index->entries, index->count, sizeof(*index->entries), compare_entries);
+		qsort(index->entries, index->count, sizeof(*index->entries), frame_table_compare_entries);
 	return true;
 }
 
@@ -108,7 +108,7 @@ static bool has_debug_frame(struct frame_table *table)
 	       !elf_image_section(table->image, ".gopclntab", &ignored);
 }
 
-static bool read_sections(struct frame_table *table, enum frame_use use, struct error *err)
+static bool frame_table_read_sections(struct frame_table *table, enum frame_use use, struct error *err)
 {
 	uint8_t address_bytes = elf_image_is_64bit(table->image) ? sizeof(uint64_t) : sizeof(uint32_t);
 
@@ -131,7 +131,7 @@ bool frame_table_create(struct elf_image *image, enum frame_use use, struct fram
 		return error_set_memory(err);
 	made->image = elf_image_ref(image);
 	made->machine = machine_of(elf_image_machine(image));
-	if (!read_sections(made, use, err)) {
+	if (!frame_table_read_sections(made, use, err)) {
 		frame_table_destroy(made);
 		return false;
 	}
@@ -261,7 +261,7 @@ bool frame_table_find_rule(const struct frame_table *table, uint64_t address, st
 }
 
 /* Of listed entries the bounds are at hand. */
-static bool find_entry(const struct frame_table *table, uint64_t address, struct fde_entry *entry)
+static bool frame_table_find_entry(const struct frame_table *table, uint64_t address, struct fde_entry *entry)
 {
 	const struct fde_entry *listed = find_by_index(&table->eh_index, address);
 	struct fde fde;
@@ -281,7 +281,7 @@ bool frame_table_find_bounds(const struct frame_table *table, uint64_t address, 
 {
 	struct fde_entry entry;
 
-	if (!find_entry(table, address, &entry) || !checked_add(entry.start, entry.size, end))
+	if (!frame_table_find_entry(table, address, &entry) || !checked_add(entry.start, entry.size, end))
 		return false;
 	*start = entry.start;
 	return true;

@@ -52,15 +52,15 @@ void machine_decoder_destroy(struct machine_decoder *decoder)
 		decoder->machine->destroy_decoder(decoder);
 }
 
-static bool is_at(const struct machine_stack_address *address, uint8_t base)
+static bool machine_is_at(const struct machine_stack_address *address, uint8_t base)
 {
 	return address->base == base && address->offset == 0;
 }
 
 bool machine_frame_is_none(const struct machine *machine, const struct machine_frame *frame)
 {
-	if (!is_at(&frame->stack_pointer, machine->stack_pointer) ||
-		!is_at(&frame->frame_pointer, machine->frame_pointer))
+	if (!machine_is_at(&frame->stack_pointer, machine->stack_pointer) ||
+		!machine_is_at(&frame->frame_pointer, machine->frame_pointer))
 		return false;
 	for (size_t i = 0; i < MACHINE_SAVED; i++)
 		if (frame->saved[i].base != 0)

@@ -10,9 +10,9 @@
 enum { NEAR_BYTES = 5 }; /* of a jump or call with a distance of four bytes */
 
 #define BEGINS_WITH(code, ...)                                                                                         \
-	begins_with(code, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+	x86_64_begins_with(code, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-static bool begins_with(const struct machine_code *code, const uint8_t *expected, size_t size)
+static bool x86_64_begins_with(const struct machine_code *code, const uint8_t *expected, size_t size)
 {
 	return code->bytes && checked_range(code->at, size, code->size) &&
 	       memcmp(code->bytes + code->at, expected, size) == 0;

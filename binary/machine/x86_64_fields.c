@@ -21,7 +21,7 @@ struct x86_64_shape {
 
 /* ---- What Zydis says ---- */
 
-static bool is_padding(const ZydisDecodedInstruction *in, const uint8_t *bytes)
+static bool x86_64_fields_is_padding(const ZydisDecodedInstruction *in, const uint8_t *bytes)
 {
 	/* Two-byte `xchg %ax,%ax` is a no-operation that may be called by its other name. */
 	return in->mnemonic == ZYDIS_MNEMONIC_NOP || in->mnemonic == ZYDIS_MNEMONIC_INT3 ||
@@ -29,7 +29,8 @@ static bool is_padding(const ZydisDecodedInstruction *in, const uint8_t *bytes)
 }
 
 /* `bits` of a field that stands at `offset`. */
-static struct machine_number number_at(const ZydisDecodedInstruction *in, uint8_t offset, uint8_t bits, bool is_signed)
+static struct machine_number x86_64_fields_number_at(
+	const ZydisDecodedInstruction *in, uint8_t offset, uint8_t bits, bool is_signed)
 {
 	if (offset == 0 || offset + bits / 8 > in->length)
 		return (struct machine_number){ 0 };
@@ -54,13 +55,14 @@ static struct machine_fields fields_of(const ZydisDecodedInstruction *in, const 
 	struct machine_fields fields = {
 		.size = in->length,
 		.jump = jump_of(in),
-		.is_padding = is_padding(in, bytes),
+		.is_padding = x86_64_fields_is_padding(in, bytes),
 		.is_relative = x86_64_is_relative(in),
-		.displacement = number_at(in, raw->disp.offset, raw->disp.size, true),
+		.displacement = x86_64_fields_number_at(in, raw->disp.offset, raw->disp.size, true),
 	};
 
 	for (size_t i = 0; i < sizeof(raw->imm) / sizeof(raw->imm[0]); i++)
-		fields.immediates[i] = number_at(in, raw->imm[i].offset, raw->imm[i].size, raw->imm[i].is_signed);
+		fields.immediates[i] =
+			x86_64_fields_number_at(in, raw->imm[i].offset, raw->imm[i].size, raw->imm[i].is_signed);
 	if (fields.jump)
 		fields.target = fields.immediates[0];
 	return fields;
@@ -88,7 +90,7 @@ static uint64_t first_bytes(uint64_t word, size_t size)
 }
 
 /* The later shape pushes out the earlier. */
-static struct x86_64_shape *place_of(struct x86_64_shape *shapes, uint64_t key, size_t key_size)
+static struct x86_64_shape *x86_64_fields_place_of(struct x86_64_shape *shapes, uint64_t key, size_t key_size)
 {
 	return &shapes[((key ^ key_size) * 0x9e3779b97f4a7c15) >> (64 - SHAPE_BITS)];
 }
@@ -97,7 +99,7 @@ static const struct machine_fields *find_shape(struct x86_64_shape *shapes, uint
 {
 	for (size_t key_size = 1; key_size <= MAX_KEY_BYTES && key_size <= size; key_size++) {
 		uint64_t key = first_bytes(word, key_size);
-		const struct x86_64_shape *shape = place_of(shapes, key, key_size);
+		const struct x86_64_shape *shape = x86_64_fields_place_of(shapes, key, key_size);
 
 		if (shape->key_size == key_size && shape->key == key)
 			return shape->fields.size <= size ? &shape->fields : NULL;
@@ -111,7 +113,7 @@ static void keep_shape(
 	uint64_t key = first_bytes(word, key_size);
 
 	if (key_size > 0 && key_size <= MAX_KEY_BYTES)
-		*place_of(shapes, key, key_size) = (struct x86_64_shape){ key, key_size, *fields };
+		*x86_64_fields_place_of(shapes, key, key_size) = (struct x86_64_shape){ key, key_size, *fields };
 }
 
 bool x86_64_find_fields(

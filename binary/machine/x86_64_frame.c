@@ -34,7 +34,7 @@ static bool set_stack_pointer(struct machine_frame *frame, struct machine_stack_
 }
 
 /* By so many bytes; up where they are negative. */
-static bool lower(struct machine_frame *frame, int64_t bytes)
+static bool x86_64_frame_lower(struct machine_frame *frame, int64_t bytes)
 {
 	return set_stack_pointer(frame, moved(frame->stack_pointer, -bytes));
 }
@@ -51,12 +51,12 @@ static void note_saved(struct machine_frame *frame, uint8_t encoded, struct mach
 		frame->saved[index] = from;
 }
 
-static bool pop(struct machine_frame *frame, uint8_t encoded)
+static bool x86_64_frame_pop(struct machine_frame *frame, uint8_t encoded)
 {
 	note_saved(frame, encoded, frame->stack_pointer);
 	if (encoded == RBP_CODE)
 		frame->frame_pointer = unknown_address;
-	return encoded != RSP_CODE && lower(frame, -WORD_BYTES);
+	return encoded != RSP_CODE && x86_64_frame_lower(frame, -WORD_BYTES);
 }
 
 /* Registers as instructions encode them: three bits in the opcode or the ModR/M byte, the fourth in a prefix (Intel 64
@@ -92,7 +92,7 @@ static bool is_between_registers(const ZydisDecodedInstruction *in)
 	return in->raw.modrm.mod == 3;
 }
 
-static struct machine_stack_address value_of(const struct machine_frame *frame, uint8_t encoded)
+static struct machine_stack_address x86_64_frame_value_of(const struct machine_frame *frame, uint8_t encoded)
 {
 	if (encoded == RSP_CODE)
 		return frame->stack_pointer;
@@ -109,11 +109,11 @@ static struct machine_stack_address address_of(const struct machine_frame *frame
 	if ((raw->modrm.mod == NO_DISPLACEMENT && !has_sib) || raw->rex.B)
 		return unknown_address;
 	if (!has_sib)
-		return moved(value_of(frame, raw->modrm.rm), raw->disp.value);
+		return moved(x86_64_frame_value_of(frame, raw->modrm.rm), raw->disp.value);
 	if (raw->sib.index != NO_INDEX || raw->rex.X ||
 		(raw->modrm.mod == NO_DISPLACEMENT && raw->sib.base == RBP_CODE))
 		return unknown_address;
-	return moved(value_of(frame, raw->sib.base), raw->disp.value);
+	return moved(x86_64_frame_value_of(frame, raw->sib.base), raw->disp.value);
 }
 
 static bool assign(struct machine_frame *frame, uint8_t encoded, struct machine_stack_address value)
@@ -123,14 +123,14 @@ static bool assign(struct machine_frame *frame, uint8_t encoded, struct machine_
 	return encoded != RSP_CODE || set_stack_pointer(frame, value);
 }
 
-static bool copy(struct machine_frame *frame, const ZydisDecodedInstruction *in)
+static bool x86_64_frame_copy(struct machine_frame *frame, const ZydisDecodedInstruction *in)
 {
 	uint8_t reg = reg_register(in), rm = rm_register(in);
 	struct machine_stack_address address;
 
 	if (is_between_registers(in))
-		return writes_reg(in) ? assign(frame, reg, value_of(frame, rm))
-				      : assign(frame, rm, value_of(frame, reg));
+		return writes_reg(in) ? assign(frame, reg, x86_64_frame_value_of(frame, rm))
+				      : assign(frame, rm, x86_64_frame_value_of(frame, reg));
 	if (!writes_reg(in))
 		return true;
 	address = address_of(frame, in);
@@ -149,7 +149,7 @@ static bool calculate(struct machine_frame *frame, const ZydisDecodedInstruction
 		return true;
 	if (!by_number || in->mnemonic == ZYDIS_MNEMONIC_AND)
 		return set_stack_pointer(frame, unknown_address);
-	return lower(frame, in->mnemonic == ZYDIS_MNEMONIC_SUB ? number : -number);
+	return x86_64_frame_lower(frame, in->mnemonic == ZYDIS_MNEMONIC_SUB ? number : -number);
 }
 
 static bool exchange(const ZydisDecodedInstruction *in)
@@ -164,17 +164,18 @@ static bool apply(struct machine_frame *frame, const ZydisDecodedInstruction *in
 	switch (in->mnemonic) {
 	case ZYDIS_MNEMONIC_PUSH:
 	case ZYDIS_MNEMONIC_PUSHFQ:
-		return lower(frame, WORD_BYTES);
+		return x86_64_frame_lower(frame, WORD_BYTES);
 	case ZYDIS_MNEMONIC_POPFQ:
-		return lower(frame, -WORD_BYTES);
+		return x86_64_frame_lower(frame, -WORD_BYTES);
 	case ZYDIS_MNEMONIC_POP:
-		return has_modrm(in) ? lower(frame, -WORD_BYTES) : pop(frame, opcode_register(in));
+		return has_modrm(in) ? x86_64_frame_lower(frame, -WORD_BYTES)
+				     : x86_64_frame_pop(frame, opcode_register(in));
 	case ZYDIS_MNEMONIC_LEAVE:
-		return set_stack_pointer(frame, frame->frame_pointer) && pop(frame, RBP_CODE);
+		return set_stack_pointer(frame, frame->frame_pointer) && x86_64_frame_pop(frame, RBP_CODE);
 	case ZYDIS_MNEMONIC_LEA:
 		return assign(frame, reg_register(in), address_of(frame, in));
 	case ZYDIS_MNEMONIC_MOV:
-		return (in->opcode != MOV_TO_RM && in->opcode != MOV_TO_REG) || copy(frame, in);
+		return (in->opcode != MOV_TO_RM && in->opcode != MOV_TO_REG) || x86_64_frame_copy(frame, in);
 	case ZYDIS_MNEMONIC_ADD:
 	case ZYDIS_MNEMONIC_SUB:
 	case ZYDIS_MNEMONIC_AND:
@@ -205,7 +206,7 @@ static bool begins_function(const ZydisDecodedInstruction *in)
 	       is_between_registers(in) && rm_register(in) == RSP_CODE;
 }
 
-static bool is_padding(const ZydisDecodedInstruction *in)
+static bool x86_64_frame_is_padding(const ZydisDecodedInstruction *in)
 {
 	return in->meta.category == ZYDIS_CATEGORY_NOP || in->meta.category == ZYDIS_CATEGORY_WIDENOP;
 }
@@ -222,7 +223,7 @@ static enum machine_flow flow_of_next(struct machine_frame *frame, const ZydisDe
 {
 	if (!apply(frame, in))
 		return MACHINE_FLOW_UNKNOWN;
-	if (is_padding(in))
+	if (x86_64_frame_is_padding(in))
 		return MACHINE_FLOW_PADDING;
 	return in->meta.category == ZYDIS_CATEGORY_CALL ? MACHINE_FLOW_CALL : MACHINE_FLOW_NEXT;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool find_function(void *library, const char *name, void *into, size_t size)
+static bool x86_64_zydis_shared_find_function(void *library, const char *name, void *into, size_t size)
 {
 	void *found = dlsym(library, name);
 
@@ -18,12 +18,14 @@ static bool find_function(void *library, const char *name, void *into, size_t si
 /* A library without these would still do for lengths. */
 static void find_formatter(struct x86_64_decoder *decoder, void *library)
 {
-	if (!find_function(library, "ZydisFormatterFormatInstruction", &decoder->format, sizeof(decoder->format)) ||
-		!find_function(
+	if (!x86_64_zydis_shared_find_function(
+		    library, "ZydisFormatterFormatInstruction", &decoder->format, sizeof(decoder->format)) ||
+		!x86_64_zydis_shared_find_function(
 			library, "ZydisFormatterInit", &decoder->init_formatter, sizeof(decoder->init_formatter)) ||
-		!find_function(
+		!x86_64_zydis_shared_find_function(
 			library, "ZydisFormatterSetProperty", &decoder->set_property, sizeof(decoder->set_property)) ||
-		!find_function(library, "ZydisDecoderDecodeFull", &decoder->decode_full, sizeof(decoder->decode_full)))
+		!x86_64_zydis_shared_find_function(
+			library, "ZydisDecoderDecodeFull", &decoder->decode_full, sizeof(decoder->decode_full)))
 		decoder->decode_full = NULL;
 }
 
@@ -41,10 +43,10 @@ bool x86_64_load_zydis(struct x86_64_decoder *decoder)
 	library = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	if (!library)
 		return false;
-	is_loaded =
-		find_function(library, "ZydisDecoderInit", &init, sizeof(init)) &&
-		find_function(library, "ZydisDecoderDecodeInstruction", &decoder->decode, sizeof(decoder->decode)) &&
-		ZYAN_SUCCESS(init(&decoder->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
+	is_loaded = x86_64_zydis_shared_find_function(library, "ZydisDecoderInit", &init, sizeof(init)) &&
+		    x86_64_zydis_shared_find_function(
+			    library, "ZydisDecoderDecodeInstruction", &decoder->decode, sizeof(decoder->decode)) &&
+		    ZYAN_SUCCESS(init(&decoder->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
 	if (is_loaded)
 		find_formatter(decoder, library);
 	dlclose(library);

@@ -43,7 +43,8 @@ static size_t count_within(const struct repository_history *history, const struc
 }
 
 /* A function that was renamed is gone under its name, and new under another one: its lines tell. */
-static void find_partner(struct blame *blame, const struct repository_history *history, uint32_t gone, size_t functions)
+static void blame_find_partner(
+	struct blame *blame, const struct repository_history *history, uint32_t gone, size_t functions)
 {
 	const struct line_range *bases = blame->times[DIFF_BASE].ranges, *heads = blame->times[DIFF_HEAD].ranges;
 	size_t count, most = 0;
@@ -74,7 +75,7 @@ static bool find_partners(
 		blame->partners[i] = PROFILE_NONE;
 	for (uint32_t i = 0; i < functions; i++)
 		if (blame->times[DIFF_BASE].ranges[i].path && !blame->times[DIFF_HEAD].ranges[i].path)
-			find_partner(blame, history, i, functions);
+			blame_find_partner(blame, history, i, functions);
 	return true;
 }
 
@@ -156,7 +157,7 @@ static void seen_deinit(struct seen *seen)
 }
 
 /* The side that has the time that came or went; the other one, where the function is in that alone. */
-static enum diff_side side_of(const struct blame *blame, uint32_t function)
+static enum diff_side blame_side_of(const struct blame *blame, uint32_t function)
 {
 	enum diff_side side = blame->is_increase ? DIFF_HEAD : DIFF_BASE;
 
@@ -169,7 +170,7 @@ bool blame_is_changed(const struct blame *blame, uint32_t function)
 {
 	size_t count;
 
-	trace_changes_of(&blame->traces[side_of(blame, function)], function, &count);
+	trace_changes_of(&blame->traces[blame_side_of(blame, function)], function, &count);
 	return count > 0;
 }
 
@@ -215,7 +216,7 @@ static void settle_changed(const struct blame *blame, struct seen *seen)
 
 static bool see(const struct blame *blame, uint32_t function, struct seen *seen, struct error *err)
 {
-	enum diff_side side = side_of(blame, function);
+	enum diff_side side = blame_side_of(blame, function);
 
 	seen->function = function;
 	seen->side = side;
@@ -248,8 +249,8 @@ static double nearness(uint32_t a, uint32_t b)
 }
 
 /* Adds the commit that changed these lines, by the one that is nearest to each whose time has changed. */
-static bool add_part(struct blame *blame, const struct seen *seen, const struct trace_change *changes, size_t count,
-	struct error *err)
+static bool blame_add_part(struct blame *blame, const struct seen *seen, const struct trace_change *changes,
+	size_t count, struct error *err)
 {
 	double sum = 0, near = 0;
 
@@ -285,7 +286,7 @@ bool blame_function(struct blame *blame, uint32_t function, struct error *err)
 	for (size_t i = 0; i < count; i = next) {
 		for (next = i + 1; next < count && changes[next].commit == changes[i].commit;)
 			next++;
-		if (!add_part(blame, &seen, &changes[i], next - i, err))
+		if (!blame_add_part(blame, &seen, &changes[i], next - i, err))
 			return false;
 	}
 	return true;

@@ -51,7 +51,7 @@ struct ranking {
 	struct error *err;
 };
 
-static void ranking_deinit(struct ranking *r)
+static void commits_ranking_deinit(struct ranking *r)
 {
 	blame_deinit(&r->blame);
 	free(r->charges);
@@ -60,7 +60,7 @@ static void ranking_deinit(struct ranking *r)
 	free(r->functions);
 }
 
-static bool charge(struct ranking *r, size_t commit, uint32_t function, double share)
+static bool commits_charge(struct ranking *r, size_t commit, uint32_t function, double share)
 {
 	for (size_t i = 0; i < r->charge_count; i++) {
 		if (r->charges[i].commit == commit && r->charges[i].function == function) {
@@ -178,7 +178,7 @@ static bool share_change(struct ranking *r, double amount)
 			sum += r->scores[i] * r->scores[i];
 	for (size_t i = 0; sum > 0 && i < r->history->commit_count; i++)
 		if (r->scores[i] > best * least_score &&
-			!charge(r, i, r->functions[i], amount * r->scores[i] * r->scores[i] / sum))
+			!commits_charge(r, i, r->functions[i], amount * r->scores[i] * r->scores[i] / sum))
 			return false;
 	return true;
 }
@@ -252,7 +252,7 @@ static bool make_suspects(struct ranking *r, struct commits *commits)
 	return true;
 }
 
-static bool rank(struct ranking *r, const struct profile *const profiles[DIFF_SIDES],
+static bool commits_commits_rank(struct ranking *r, const struct profile *const profiles[DIFF_SIDES],
 	const struct commits_sources *sources, struct commits *commits)
 {
 	size_t count = r->history->commit_count;
@@ -282,13 +282,14 @@ bool commits_rank(const struct diff *diff, const struct profile *const profiles[
 	struct error *err)
 {
 	CLEANUP(commits_cleanup) struct commits *made = calloc(1, sizeof(*made));
-	CLEANUP(ranking_deinit) struct ranking r = { .diff = diff, .history = history, .err = err };
+	CLEANUP(commits_ranking_deinit) struct ranking r = { .diff = diff, .history = history, .err = err };
 
 	if (!made)
 		return error_set_memory(err);
 	made->history = history;
 	made->diff = diff;
-	if (!string_table_create(MAX_STRINGS_BYTES, &made->strings, err) || !rank(&r, profiles, sources, made))
+	if (!string_table_create(MAX_STRINGS_BYTES, &made->strings, err) ||
+		!commits_commits_rank(&r, profiles, sources, made))
 		return false;
 	*commits = TAKE(made);
 	return true;

@@ -12,7 +12,7 @@ void trace_deinit(struct trace *trace)
 	free(trace->is_executed);
 }
 
-static int by_function_and_line(const void *left, const void *right)
+static int found_by_function_and_line(const void *left, const void *right)
 {
 	const struct trace_kept *a = left, *b = right;
 
@@ -41,7 +41,7 @@ void trace_sort(struct trace *trace)
 	if (kept > 0)
 		qsort(trace->changes, kept, sizeof(*trace->changes), by_function_and_commit);
 	if (trace->kept_count > 0)
-		qsort(trace->kept, trace->kept_count, sizeof(*trace->kept), by_function_and_line);
+		qsort(trace->kept, trace->kept_count, sizeof(*trace->kept), found_by_function_and_line);
 }
 
 const struct trace_change *trace_changes_of(const struct trace *trace, uint32_t function, size_t *count)

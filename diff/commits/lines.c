@@ -27,7 +27,7 @@ static bool is_module(const struct profile *profile, const struct profile_functi
 	return strncmp(profile_string(profile, f->name), name, sizeof(name) - 1) == 0;
 }
 
-static void extend(
+static void commits_lines_extend(
 	struct line_range *range, const struct profile *profile, const char *path, const struct diff_place *place)
 {
 	const struct profile_function *f = &profile->functions[place->of];
@@ -42,7 +42,7 @@ static void extend(
 		range->last = place->line;
 }
 
-static int by_function_and_line(const void *left, const void *right)
+static int commits_lines_by_function_and_line(const void *left, const void *right)
 {
 	const struct line_time *a = left, *b = right;
 
@@ -56,9 +56,9 @@ static void join_equal(struct line_times *times)
 
 	if (times->count == 0)
 		return;
-	qsort(times->times, times->count, sizeof(*times->times), by_function_and_line);
+	qsort(times->times, times->count, sizeof(*times->times), commits_lines_by_function_and_line);
 	for (size_t i = 1; i < times->count; i++) {
-		if (by_function_and_line(&times->times[kept], &times->times[i]) == 0)
+		if (commits_lines_by_function_and_line(&times->times[kept], &times->times[i]) == 0)
 			times->times[kept].total += times->times[i].total;
 		else
 			times->times[++kept] = times->times[i];
@@ -87,7 +87,8 @@ bool line_times_sum(const struct diff *diff, enum diff_side side, const struct p
 
 		if (place->line == 0 || !diff_place_is_own(profile, place))
 			continue;
-		extend(&times->ranges[place->function], profile, sources->paths[side][place->file], place);
+		commits_lines_extend(
+			&times->ranges[place->function], profile, sources->paths[side][place->file], place);
 		times->times[times->count++] = (struct line_time){ place->function, place->line, place->total };
 	}
 	join_equal(times);
@@ -109,7 +110,7 @@ struct placed {
 	uint32_t function, definition;
 };
 
-static int by_place(const void *left, const void *right)
+static int commits_lines_by_place(const void *left, const void *right)
 {
 	const struct placed *a = left, *b = right;
 	int order = strcmp(a->path, b->path);
@@ -118,8 +119,8 @@ static int by_place(const void *left, const void *right)
 }
 
 /* The end by the text, else by what comes next in the file: functions within this one begin before its last line. */
-static uint32_t find_end(const struct placed *functions, size_t count, size_t at, const struct line_range *range,
-	const char *text, size_t size)
+static uint32_t commits_lines_find_end(const struct placed *functions, size_t count, size_t at,
+	const struct line_range *range, const char *text, size_t size)
 {
 	if (text)
 		return profile_source_end(text, size, 1, functions[at].definition, range->last);
@@ -142,7 +143,7 @@ static size_t place_functions(const struct diff *diff, const struct line_range *
 			range->definition > 0 && range->definition <= range->first ? range->definition : range->first };
 	}
 	if (count > 0)
-		qsort(placed, count, sizeof(*placed), by_place);
+		qsort(placed, count, sizeof(*placed), commits_lines_by_place);
 	return count;
 }
 
@@ -167,7 +168,7 @@ bool line_times_bound(const struct diff *diff, enum diff_side side, const struct
 			if (text && !macros_find(text, size, &macros, err))
 				return false;
 		}
-		range->last = find_end(placed, count, i, range, text, size);
+		range->last = commits_lines_find_end(placed, count, i, range, text, size);
 		range->first = placed[i].definition;
 		if (text && !macros_add_uses(&macros, text, size, range, err))
 			return false;

@@ -16,7 +16,7 @@ struct line_cursor {
 	uint32_t number;
 };
 
-static bool next_line(struct line_cursor *cursor)
+static bool macros_next_line(struct line_cursor *cursor)
 {
 	const char *newline;
 
@@ -49,7 +49,7 @@ static size_t next_name(const char *line, size_t size, size_t *at)
 
 /* ---- Definitions ---- */
 
-static bool is_continued(const struct line_cursor *cursor)
+static bool macros_is_continued(const struct line_cursor *cursor)
 {
 	size_t size = cursor->size;
 
@@ -90,14 +90,14 @@ bool macros_find(const char *text, size_t size, struct macros *macros, struct er
 {
 	struct line_cursor cursor = { .at = text, .end = text + size };
 
-	while (macros->count < MAX_MACROS && next_line(&cursor)) {
+	while (macros->count < MAX_MACROS && macros_next_line(&cursor)) {
 		struct macro made = { .begin = cursor.line, .first = cursor.number };
 		size_t at;
 
 		if (!read_definition(&cursor, &at, &made.name_size))
 			continue;
 		made.name = cursor.line + at;
-		while (is_continued(&cursor) && next_line(&cursor))
+		while (macros_is_continued(&cursor) && macros_next_line(&cursor))
 			;
 		made.end = cursor.at;
 		made.last = cursor.number;
@@ -165,7 +165,7 @@ static bool add_named(struct use_search *search, const struct macro *wanted, uin
 static bool add_lines(struct use_search *search, struct line_cursor cursor, const uint32_t lines[2], uint32_t own_line,
 	struct error *err)
 {
-	while (search->range->use_count < MAX_USES && next_line(&cursor) && cursor.number <= lines[1]) {
+	while (search->range->use_count < MAX_USES && macros_next_line(&cursor) && cursor.number <= lines[1]) {
 		size_t at = 0, name_size;
 
 		for (; cursor.number >= lines[0] && (name_size = next_name(cursor.line, cursor.size, &at)) > 0;

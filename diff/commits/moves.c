@@ -28,8 +28,8 @@ static int by_text(const void *left, const void *right)
 	return a->hunk != b->hunk ? ORDER(a->hunk, b->hunk) : ORDER(a->line, b->line);
 }
 
-static bool add_texts(struct moved_text **texts, size_t *count, size_t *capacity, const uint32_t *from, size_t hunk,
-	uint32_t first_line, uint32_t lines, struct error *err)
+static bool moves_add_texts(struct moved_text **texts, size_t *count, size_t *capacity, const uint32_t *from,
+	size_t hunk, uint32_t first_line, uint32_t lines, struct error *err)
 {
 	if (!ARRAY_RESERVE(texts, capacity, *count + lines, MAX_TEXTS, err))
 		return false;
@@ -45,9 +45,9 @@ bool moves_find(struct moves *moves, const struct repository_history *history, c
 	moves->history = history;
 	for (size_t i = commit->first_hunk; i < commit->first_hunk + commit->hunk_count; i++) {
 		const struct repository_hunk *hunk = &history->hunks[i];
-		if (!add_texts(&moves->removed, &moves->removed_count, &moves->removed_capacity,
+		if (!moves_add_texts(&moves->removed, &moves->removed_count, &moves->removed_capacity,
 			    history->texts + hunk->old_text, i, hunk->old_line, hunk->old_count, err) ||
-			!add_texts(&moves->added, &moves->added_count, &moves->added_capacity,
+			!moves_add_texts(&moves->added, &moves->added_count, &moves->added_capacity,
 				history->texts + hunk->new_text, i, hunk->new_line, hunk->new_count, err))
 			return false;
 	}
@@ -59,7 +59,7 @@ bool moves_find(struct moves *moves, const struct repository_history *history, c
 }
 
 /* The first of the lines with a text, from a hunk on. */
-static size_t find(const struct moved_text *texts, size_t count, uint32_t text, size_t hunk)
+static size_t commits_moves_find(const struct moved_text *texts, size_t count, uint32_t text, size_t hunk)
 {
 	size_t low = 0, high = count;
 
@@ -105,7 +105,7 @@ static bool is_among_equals(const struct block *a, uint32_t a_offset, const stru
 	return equal >= ENOUGH_EQUALS;
 }
 
-static uint32_t distance(uint32_t a, uint32_t b)
+static uint32_t moves_distance(uint32_t a, uint32_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -130,17 +130,17 @@ static bool find_equal(const struct moves *moves, const struct repository_hunk *
 	size_t number = (size_t)(hunk - moves->history->hunks), first;
 	uint32_t text = block->texts[offset], best = UINT32_MAX;
 
-	for (size_t i = find(texts, count, text, number); i < count && texts[i].text == text && texts[i].hunk == number;
-		i++) {
+	for (size_t i = commits_moves_find(texts, count, text, number);
+		i < count && texts[i].text == text && texts[i].hunk == number; i++) {
 		struct block other = other_block(moves, number, is_old);
-		uint32_t away = distance(texts[i].line - other.line, offset);
+		uint32_t away = moves_distance(texts[i].line - other.line, offset);
 
 		if (away >= best)
 			break;
 		best = away;
 		*place = (struct move_place){ hunk->file, texts[i].line };
 	}
-	first = find(texts, count, text, 0);
+	first = commits_moves_find(texts, count, text, 0);
 	for (size_t i = first; best == UINT32_MAX && i < count && i < first + MOST_PLACES && texts[i].text == text;
 		i++) {
 		struct block other = other_block(moves, texts[i].hunk, is_old);

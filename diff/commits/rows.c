@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static uint32_t value_at(const struct rows *rows, size_t row)
+static uint32_t commits_rows_value_at(const struct rows *rows, size_t row)
 {
 	uint32_t value;
 
@@ -19,13 +19,13 @@ size_t rows_find(const struct rows *rows, uint32_t value, size_t *found)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (value_at(rows, middle) < value)
+		if (commits_rows_value_at(rows, middle) < value)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	first = low;
-	while (low < rows->count && value_at(rows, low) == value)
+	while (low < rows->count && commits_rows_value_at(rows, low) == value)
 		low++;
 	*found = low - first;
 	return first;

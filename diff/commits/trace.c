@@ -80,7 +80,7 @@ static bool add_tracked(struct tracer *t, struct tracked_lines *to, struct track
 	return true;
 }
 
-static bool add_change(struct tracer *t, struct trace_change change)
+static bool trace_add_change(struct tracer *t, struct trace_change change)
 {
 	const uint32_t key[2] = { change.function, change.text };
 	struct trace *trace = t->trace;
@@ -118,7 +118,7 @@ static bool take_back(struct tracer *t, uint32_t function, uint32_t text, uint32
 	return true;
 }
 
-static int by_line(const void *left, const void *right)
+static int trace_by_line(const void *left, const void *right)
 {
 	const struct tracked *a = left, *b = right;
 
@@ -129,7 +129,7 @@ static void sort_lines(struct tracked_lines *lines)
 {
 	for (size_t i = 1; i < lines->count; i++) {
 		if (lines->lines[i - 1].line > lines->lines[i].line) {
-			qsort(lines->lines, lines->count, sizeof(*lines->lines), by_line);
+			qsort(lines->lines, lines->count, sizeof(*lines->lines), trace_by_line);
 			return;
 		}
 	}
@@ -172,7 +172,7 @@ static bool find_moves(struct tracer *t)
 }
 
 /* Follows a line to where its code was, which may be in another file. */
-static bool follow(struct tracer *t, struct tracked line, const struct move_place *place,
+static bool trace_follow(struct tracer *t, struct tracked line, const struct move_place *place,
 	const struct repository_hunk *hunk, struct tracked_lines *before)
 {
 	uint32_t path = t->history->files[place->file].old_path;
@@ -197,18 +197,18 @@ static bool leave_hunk(
 	if (hunk->is_laid_out) {
 		place = (struct move_place){ hunk->file,
 			hunk->old_line + (uint32_t)((uint64_t)offset * hunk->old_count / hunk->new_count) };
-		return follow(t, *line, &place, hunk, before);
+		return trace_follow(t, *line, &place, hunk, before);
 	}
 	if (text == 0)
 		return true;
 	if (!find_moves(t))
 		return false;
 	if (moves_origin(&t->moves, hunk, offset, &place))
-		return follow(t, *line, &place, hunk, before);
+		return trace_follow(t, *line, &place, hunk, before);
 	/* What came and went within the range differs between no sides. */
 	if (line->remover != PROFILE_NONE)
 		return true;
-	return add_change(
+	return trace_add_change(
 		t, (struct trace_change){ t->commit, line->function, line->own_line, text, .is_other = false });
 }
 
@@ -401,7 +401,7 @@ static bool start_uses(struct tracer *t, const struct line_range *range, uint32_
 }
 
 /* A file that no commit touched needs no steps: nothing of it is followed. */
-static bool start(struct tracer *t, const struct line_range *ranges, size_t function_count)
+static bool trace_start(struct tracer *t, const struct line_range *ranges, size_t function_count)
 {
 	for (uint32_t i = 0; i < function_count; i++) {
 		const char *name = ranges[i].path;
@@ -423,7 +423,7 @@ static bool start(struct tracer *t, const struct line_range *ranges, size_t func
 }
 
 /* What is left is base's: lines that both have, and those that were removed. */
-static bool end(struct tracer *t)
+static bool trace_end(struct tracer *t)
 {
 	struct trace *trace = t->trace;
 
@@ -432,8 +432,8 @@ static bool end(struct tracer *t)
 			const struct tracked *line = &t->files[i].lines[j];
 
 			if (line->remover != PROFILE_NONE) {
-				if (!add_change(t, (struct trace_change){ line->remover, line->function, line->own_line,
-							   line->text, true, line->line }))
+				if (!trace_add_change(t, (struct trace_change){ line->remover, line->function,
+								 line->own_line, line->text, true, line->line }))
 					return false;
 				continue;
 			}
@@ -449,8 +449,8 @@ static bool end(struct tracer *t)
 	return true;
 }
 
-static bool trace_back(const struct repository_history *history, const struct line_range *ranges, size_t function_count,
-	struct trace *trace, struct error *err)
+static bool commits_trace_back(const struct repository_history *history, const struct line_range *ranges,
+	size_t function_count, struct trace *trace, struct error *err)
 {
 	CLEANUP(tracer_deinit) struct tracer t = { .history = history, .trace = trace, .err = err };
 
@@ -459,12 +459,12 @@ static bool trace_back(const struct repository_history *history, const struct li
 	hash_map_init(&t.latest, 2 * sizeof(uint32_t));
 	if (!t.files)
 		return error_set_memory(err);
-	if (!start(&t, ranges, function_count))
+	if (!trace_start(&t, ranges, function_count))
 		return false;
 	for (size_t i = 0; i < history->commit_count; i++)
 		if (!walk_commit(&t, i))
 			return false;
-	return end(&t);
+	return trace_end(&t);
 }
 
 /* ---- The other way ---- */
@@ -474,7 +474,8 @@ static bool trace_forward(const struct repository_history *history, const struct
 {
 	struct repository_history turned = { 0 };
 	size_t count = history->commit_count;
-	bool done = turn_history(history, &turned, err) && trace_back(&turned, ranges, function_count, trace, err);
+	bool done =
+		turn_history(history, &turned, err) && commits_trace_back(&turned, ranges, function_count, trace, err);
 
 	for (size_t i = 0; i < trace->change_count; i++)
 		if (trace->changes[i].commit != TRACE_NO_COMMIT)
@@ -495,7 +496,7 @@ bool trace_lines(const struct repository_history *history, enum diff_side side, 
 	trace->is_executed = calloc(history->commit_count + 1, sizeof(*trace->is_executed));
 	if (!trace->is_executed)
 		return error_set_memory(err);
-	if (!(side == DIFF_HEAD ? trace_back : trace_forward)(history, ranges, function_count, trace, err))
+	if (!(side == DIFF_HEAD ? commits_trace_back : trace_forward)(history, ranges, function_count, trace, err))
 		return false;
 	trace_sort(trace);
 	return true;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *copy_of(const void *items, size_t count, size_t size)
+static void *turn_copy_of(const void *items, size_t count, size_t size)
 {
 	void *copy = malloc((count + 1) * size);
 
@@ -31,9 +31,9 @@ bool turn_history(const struct repository_history *history, struct repository_hi
 	size_t count = history->commit_count;
 
 	*turned = *history;
-	turned->commits = copy_of(history->commits, count, sizeof(*turned->commits));
-	turned->hunks = copy_of(history->hunks, history->hunk_count, sizeof(*turned->hunks));
-	turned->files = copy_of(history->files, history->file_count, sizeof(*turned->files));
+	turned->commits = turn_copy_of(history->commits, count, sizeof(*turned->commits));
+	turned->hunks = turn_copy_of(history->hunks, history->hunk_count, sizeof(*turned->hunks));
+	turned->files = turn_copy_of(history->files, history->file_count, sizeof(*turned->files));
 	if (!turned->commits || !turned->hunks || !turned->files)
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)

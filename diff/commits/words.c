@@ -27,7 +27,7 @@ static bool has_proven(const struct diff *diff)
 	return false;
 }
 
-static const struct profile_mapping *find_module(const struct profile *profile, const char *module)
+static const struct profile_mapping *commits_words_find_module(const struct profile *profile, const char *module)
 {
 	for (size_t i = 0; i < profile->mapping_count; i++)
 		if (strcmp(profile_string(profile, profile->mappings[i].module), module) == 0)
@@ -47,8 +47,8 @@ static const char *changed_library(const struct diff *diff, const struct profile
 
 		if (f->origin != PROFILE_ORIGIN_LIBRARY && f->origin != PROFILE_ORIGIN_SYSTEM)
 			continue;
-		of_base = find_module(base, module);
-		of_head = find_module(head, module);
+		of_base = commits_words_find_module(base, module);
+		of_head = commits_words_find_module(head, module);
 		if (of_base && of_head && of_base->kind == PROFILE_MAPPING_FILE && of_base->build_id &&
 			of_head->build_id &&
 			strcmp(profile_string(base, of_base->build_id), profile_string(head, of_head->build_id)) != 0)

@@ -62,7 +62,7 @@ static size_t count_known(const struct finding *f)
 	return known;
 }
 
-static bool prepare(struct finding *f, struct error *err)
+static bool history_changes_prepare(struct finding *f, struct error *err)
 {
 	struct history_series *series = f->series;
 
@@ -148,7 +148,7 @@ static bool search_all(struct finding *f, struct error *err)
 
 /* ---- Points ---- */
 
-static int by_p(const void *a, const void *b)
+static int history_changes_by_p(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -162,7 +162,7 @@ static int by_row(const void *a, const void *b)
 	return x->row != y->row ? ORDER(x->row, y->row) : ORDER(x->at, y->at);
 }
 
-static int by_at(const void *a, const void *b)
+static int history_changes_by_at(const void *a, const void *b)
 {
 	const struct history_point *x = a, *y = b;
 
@@ -203,7 +203,7 @@ static bool points_place(struct finding *f, struct error *err)
 	struct history_series *series = f->series;
 
 	if (f->candidates.count > 0)
-		qsort(f->candidates.items, f->candidates.count, sizeof(*f->candidates.items), by_p);
+		qsort(f->candidates.items, f->candidates.count, sizeof(*f->candidates.items), history_changes_by_p);
 	for (size_t i = 0; i < f->candidates.count; i++) {
 		struct candidate *candidate = &f->candidates.items[i];
 		const struct history_point *near = point_near(series, candidate->at);
@@ -227,7 +227,7 @@ static bool points_place(struct finding *f, struct error *err)
 		series->point_count++;
 	}
 	if (series->point_count > 0)
-		qsort(series->points, series->point_count, sizeof(*series->points), by_at);
+		qsort(series->points, series->point_count, sizeof(*series->points), history_changes_by_at);
 	return true;
 }
 
@@ -298,7 +298,7 @@ static bool has_gone(const struct finding *f, const struct tested_row *row, cons
 	return false;
 }
 
-static bool add_change(struct finding *f, const struct history_change *change, struct error *err)
+static bool history_changes_add_change(struct finding *f, const struct history_change *change, struct error *err)
 {
 	struct history_series *series = f->series;
 	struct history_change *grown = realloc(series->changes, (series->change_count + 1) * sizeof(*grown));
@@ -388,7 +388,7 @@ static bool row_changes(struct finding *f, const struct candidate *candidates, s
 		if (is_return[i])
 			continue;
 		change = change_of(f, &candidates[i], edges, i, count, is_return);
-		if (fabs(change.delta) >= row->least_effect && !add_change(f, &change, err))
+		if (fabs(change.delta) >= row->least_effect && !history_changes_add_change(f, &change, err))
 			return false;
 	}
 	return true;
@@ -464,7 +464,7 @@ static void join_self_and_total(struct history_series *series)
 bool changes_find(struct history_build *build, struct history_series *series, struct error *err)
 {
 	struct finding f = { .build = build, .history = build->history, .series = series };
-	bool ok = series->count < 2 || (prepare(&f, err) && search_all(&f, err) &&
+	bool ok = series->count < 2 || (history_changes_prepare(&f, err) && search_all(&f, err) &&
 					       (keep_proven(&f), points_place(&f, err)) && all_changes(&f, err));
 
 	finding_deinit(&f);

@@ -83,7 +83,7 @@ static double prior_factor(
  * Weights by what a row could show, as the diff has them (diff/statistics/bh.c): functions with few samples, which
  * cannot show an ordinary change, use less of the error rate. Their mean is 1 over all rows.
  */
-static double weight_of(const struct tested_row *row)
+static double discovery_weight_of(const struct tested_row *row)
 {
 	return isinf(row->samples) ? 1 : row->samples / (row->samples + half_weight_samples);
 }
@@ -95,7 +95,7 @@ static double mean_weight(const struct tested_rows *rows)
 	for (size_t i = 0; i < rows->count; i++) {
 		if (rows->items[i].function == HISTORY_WHOLE)
 			continue;
-		sum += weight_of(&rows->items[i]);
+		sum += discovery_weight_of(&rows->items[i]);
 		count++;
 	}
 	return count > 0 ? sum / count : 1;
@@ -124,7 +124,7 @@ bool discovery_adjust(const struct history *history, const struct tested_rows *r
 		else
 			members[count++] = (struct step_up_member){
 				.p = candidate->p * prior_factor(history, rows, candidate) * mean /
-				     weight_of(&rows->items[candidate->row]) /
+				     discovery_weight_of(&rows->items[candidate->row]) /
 				     weight_of_test(candidate->is_deploy, deploys),
 				.id = i,
 			};

@@ -49,7 +49,7 @@ static void findings_deinit(struct findings *f)
 	free(f->is_caller);
 }
 
-static void mark(struct findings *f, uint32_t function, enum explain_kind kind, size_t chain)
+static void history_explain_mark(struct findings *f, uint32_t function, enum explain_kind kind, size_t chain)
 {
 	if (f->kinds[function] == UINT8_MAX) {
 		f->kinds[function] = (uint8_t)kind;
@@ -65,7 +65,7 @@ static void mark_chains(struct findings *f, const struct diff *diff)
 		for (size_t k = 0; k < change->count; k++) {
 			uint32_t function = diff->change_functions[change->first + k];
 
-			mark(f, function,
+			history_explain_mark(f, function,
 				change->is_of_others           ? EXPLAIN_OF_OTHERS
 				: function == change->function ? EXPLAIN_NAMES
 							       : EXPLAIN_MEMBER,
@@ -85,7 +85,7 @@ static void mark_callers(struct findings *f, const struct diff *diff, size_t cha
 	}
 	for (uint32_t function = 0; function < diff->function_count; function++)
 		if (f->is_caller[function])
-			mark(f, function, EXPLAIN_CALLER, chain);
+			history_explain_mark(f, function, EXPLAIN_CALLER, chain);
 }
 
 /* Callers of more chains than these are of no use to anybody. */
@@ -103,7 +103,7 @@ bool history_find(const struct diff *diff, struct buffer *out, struct error *err
 	memset(f.kinds, UINT8_MAX, diff->function_count + 1);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		if (explain_has_moved(&diff->functions[i]))
-			mark(&f, i, EXPLAIN_MOVED, 0);
+			history_explain_mark(&f, i, EXPLAIN_MOVED, 0);
 	mark_chains(&f, diff);
 	for (size_t i = 0; i < diff->change_count && i < EXPLAIN_MAX_CHAINS; i++)
 		if (!diff->changes[i].is_of_others)

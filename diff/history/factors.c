@@ -80,14 +80,15 @@ static bool has_whole_commands(const struct history *history, const struct histo
 /* ---- The robust factor ---- */
 
 /* Samples of a function, as far as its error tells: a count's standard error is its root. */
-static double samples_of(const struct summary_row *row)
+static double factors_samples_of(const struct summary_row *row)
 {
 	return row->self_error > 0 ? pow(row->self / row->self_error, 2) : INFINITY;
 }
 
-static bool is_candidate(const struct summary_row *row, const struct summary_set *set)
+static bool factors_is_candidate(const struct summary_row *row, const struct summary_set *set)
 {
-	return row->self > 0 && !set->functions[row->function].interrupt && samples_of(row) >= min_ratio_samples;
+	return row->self > 0 && !set->functions[row->function].interrupt &&
+	       factors_samples_of(row) >= min_ratio_samples;
 }
 
 static void controls_collect(struct controls *controls)
@@ -101,7 +102,7 @@ static void controls_collect(struct controls *controls)
 			const struct summary_row *row = &summary->rows[r];
 			struct control *control = &controls->items[row->function];
 
-			if (!is_candidate(row, history->set))
+			if (!factors_is_candidate(row, history->set))
 				continue;
 			if (control->there++ == 0) {
 				control->fingerprint = row->fingerprint;
@@ -114,7 +115,7 @@ static void controls_collect(struct controls *controls)
 }
 
 /* A control is there in most profiles: else it has no typical value. */
-static bool is_of_kind(const struct controls *controls, uint32_t function, enum control_kind kind)
+static bool factors_is_of_kind(const struct controls *controls, uint32_t function, enum control_kind kind)
 {
 	const struct control *control = &controls->items[function];
 
@@ -136,7 +137,7 @@ static size_t controls_choose(struct controls *controls)
 		for (uint32_t f = 0; f < functions; f++) {
 			struct control *control = &controls->items[f];
 
-			control->is_chosen = is_of_kind(controls, f, (enum control_kind)kind);
+			control->is_chosen = factors_is_of_kind(controls, f, (enum control_kind)kind);
 			chosen += control->is_chosen;
 			share += control->is_chosen ? control->share : 0;
 		}
@@ -192,7 +193,8 @@ static bool controls_typify(struct controls *controls, struct error *err)
 		for (size_t r = 0; r < summary->row_count; r++) {
 			const struct summary_row *row = &summary->rows[r];
 
-			if (controls->items[row->function].is_chosen && is_candidate(row, controls->history->set))
+			if (controls->items[row->function].is_chosen &&
+				factors_is_candidate(row, controls->history->set))
 				values[starts[row->function]++] =
 					(struct weighted_value){ row->self * series->factor[i], 1 };
 		}
@@ -214,10 +216,10 @@ static double factor_of(struct controls *controls, size_t at)
 	for (size_t r = 0; r < summary->row_count; r++) {
 		const struct summary_row *row = &summary->rows[r];
 
-		if (controls->items[row->function].is_chosen && is_candidate(row, controls->history->set))
+		if (controls->items[row->function].is_chosen && factors_is_candidate(row, controls->history->set))
 			controls->ratios[count++] = (struct weighted_value){
 				log(controls->items[row->function].typical / row->self),
-				1 / (1 / samples_of(row) + 2 * process_rsd * process_rsd),
+				1 / (1 / factors_samples_of(row) + 2 * process_rsd * process_rsd),
 			};
 	}
 	return count ? exp(weighted_median(controls->ratios, count)) : 0;

@@ -73,7 +73,7 @@ static void partition(double *values, size_t count, size_t kept)
  * `scratch`: [profile]. Two profiles
  * that both lack a function which others have many samples of say nothing of its noise.
  */
-static double scale_of(const struct tested_rows *rows, const struct tested_row *row, size_t lag, double *scratch)
+static double noise_scale_of(const struct tested_rows *rows, const struct tested_row *row, size_t lag, double *scratch)
 {
 	size_t count = 0, kept;
 	bool is_sparse = row->samples < samples_of_all * (double)rows->series->count;
@@ -126,7 +126,7 @@ static bool fit(struct tested_rows *rows, struct dispersion *dispersions, double
 	for (size_t i = 0; i < rows->count; i++) {
 		struct tested_row *row = &rows->items[i];
 
-		row->scale = scale_of(rows, row, 1, scratch);
+		row->scale = noise_scale_of(rows, row, 1, scratch);
 		if (row->function != HISTORY_WHOLE && row->is_self)
 			dispersions[count++] = (struct dispersion){ row->scale * mean_variance(rows, row),
 				fmax(mean_counting(rows, row), 1e-12) };
@@ -162,7 +162,8 @@ static bool dependence_fill(struct tested_rows *rows, double *scratch, struct er
 		double part = overdispersed_part(rows, row);
 
 		if (row->scale > 0 && part > least_part)
-			ratios[count++] = (struct weighted_value){ scale_of(rows, row, 2, scratch) / row->scale, part };
+			ratios[count++] =
+				(struct weighted_value){ noise_scale_of(rows, row, 2, scratch) / row->scale, part };
 	}
 	if (count < MIN_CORRELATIONS)
 		return true;

@@ -27,7 +27,7 @@ static bool is_attached(const char *command)
 	return strncmp(command, "pid ", 4) == 0;
 }
 
-static bool is_same_process(const struct history *history, const struct summary *a, const struct summary *b)
+static bool processes_is_same_process(const struct history *history, const struct summary *a, const struct summary *b)
 {
 	static const char *const keys[] = { "started", PROFILE_LABEL_HOST };
 
@@ -57,7 +57,7 @@ bool processes_number(
 	if (!*processes)
 		return error_set_memory(err);
 	for (size_t i = 0; i < series->count; i++) {
-		if (i > 0 && !is_same_process(history, series_summary(history, series, i - 1),
+		if (i > 0 && !processes_is_same_process(history, series_summary(history, series, i - 1),
 				     series_summary(history, series, i)))
 			number++;
 		(*processes)[i] = number;

@@ -13,7 +13,7 @@ enum { PHASES = 24, MIN_PERIODS = 3 };
 static const int64_t hour_ns = (int64_t)3600 * 1000000000, day_ns = 24 * (int64_t)3600 * 1000000000;
 static const double most_correlation = 0.5;
 
-static int64_t time_of(const struct history *history, const struct history_series *series, size_t profile)
+static int64_t rhythm_time_of(const struct history *history, const struct history_series *series, size_t profile)
 {
 	return series_summary(history, series, profile)->start_unix_ns;
 }
@@ -41,16 +41,16 @@ static void rhythm_deinit(struct rhythm *r)
 static bool rhythm_init(struct rhythm *r, const struct history *history, const struct history_series *series,
 	int64_t period, struct error *err)
 {
-	int64_t first = time_of(history, series, 0);
+	int64_t first = rhythm_time_of(history, series, 0);
 
 	*r = (struct rhythm){ malloc(series->count * sizeof(size_t)), malloc(series->count * sizeof(size_t)),
 		malloc(series->count * sizeof(double)), malloc(series->count * sizeof(size_t)), 0 };
 	if (!r->period || !r->phase || !r->sums || !r->counts)
 		return error_set_memory(err);
 	for (size_t i = 0; i < series->count; i++) {
-		int64_t time = time_of(history, series, i);
+		int64_t time = rhythm_time_of(history, series, i);
 		size_t own = period_of(time, first, period);
-		bool is_new = i == 0 || own != period_of(time_of(history, series, i - 1), first, period);
+		bool is_new = i == 0 || own != period_of(rhythm_time_of(history, series, i - 1), first, period);
 
 		/* Periods without a profile have no number. */
 		r->periods += is_new;
@@ -90,8 +90,9 @@ bool rhythm_remove(const struct history_build *build, struct tested_rows *rows, 
 	struct rhythm r;
 	bool ok;
 
-	if (period <= 0 || time_of(build->history, series, series->count - 1) - time_of(build->history, series, 0) <
-				   MIN_PERIODS * period)
+	if (period <= 0 ||
+		rhythm_time_of(build->history, series, series->count - 1) - rhythm_time_of(build->history, series, 0) <
+			MIN_PERIODS * period)
 		return true;
 	ok = rhythm_init(&r, build->history, series, period, err);
 	for (size_t i = 0; ok && i < rows->count; i++)
@@ -110,12 +111,12 @@ static double correlation_of_days(const struct history *history, const struct hi
 		mean += log(series->factor[i]) / (double)series->count;
 	for (size_t i = 0; i < series->count; i++) {
 		double own = log(series->factor[i]) - mean;
-		int64_t wanted = time_of(history, series, i) + day_ns;
+		int64_t wanted = rhythm_time_of(history, series, i) + day_ns;
 
 		squares += own * own / (double)series->count;
-		while (later < series->count && time_of(history, series, later) < wanted - hour_ns)
+		while (later < series->count && rhythm_time_of(history, series, later) < wanted - hour_ns)
 			later++;
-		if (later < series->count && time_of(history, series, later) <= wanted + hour_ns) {
+		if (later < series->count && rhythm_time_of(history, series, later) <= wanted + hour_ns) {
 			products += own * (log(series->factor[later]) - mean);
 			pairs++;
 		}
@@ -126,7 +127,7 @@ static double correlation_of_days(const struct history *history, const struct hi
 bool rhythm_warn(struct history_build *build, struct history_series *series, struct error *err)
 {
 	struct history *history = build->history;
-	int64_t span = time_of(history, series, series->count - 1) - time_of(history, series, 0);
+	int64_t span = rhythm_time_of(history, series, series->count - 1) - rhythm_time_of(history, series, 0);
 
 	if (build->options.period_ns > 0 || span < MIN_PERIODS * day_ns ||
 		!(correlation_of_days(history, series) > most_correlation))

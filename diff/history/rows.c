@@ -24,7 +24,7 @@ struct sums {
 	size_t index;               /* of its values; SIZE_MAX: it is not tested */
 };
 
-static double percent_of(const struct history_series *series, size_t profile)
+static double history_rows_percent_of(const struct history_series *series, size_t profile)
 {
 	return series->factor[profile] * 100 / series->typical_total;
 }
@@ -33,7 +33,7 @@ static void sum_up(const struct history *history, const struct history_series *s
 {
 	for (size_t i = 0; i < series->count; i++) {
 		const struct summary *summary = series_summary(history, series, i);
-		double factor = percent_of(series, i);
+		double factor = history_rows_percent_of(series, i);
 
 		for (size_t r = 0; r < summary->row_count; r++) {
 			const struct summary_row *row = &summary->rows[r];
@@ -51,7 +51,7 @@ static void sum_up(const struct history *history, const struct history_series *s
 	}
 }
 
-static size_t choose(const struct history_build *build, struct sums *sums)
+static size_t history_rows_choose(const struct history_build *build, struct sums *sums)
 {
 	const struct summary_set *set = build->history->set;
 	size_t chosen = 0;
@@ -73,7 +73,7 @@ static void fill_values(
 
 	for (size_t i = 0; i < n; i++) {
 		const struct summary *summary = series_summary(history, series, i);
-		double factor = percent_of(series, i);
+		double factor = history_rows_percent_of(series, i);
 
 		for (size_t r = 0; r < summary->row_count; r++) {
 			const struct summary_row *row = &summary->rows[r];
@@ -87,7 +87,7 @@ static void fill_values(
 	}
 }
 
-static double mean_of(const double *values, size_t count)
+static double history_rows_mean_of(const double *values, size_t count)
 {
 	double sum = 0;
 
@@ -96,22 +96,23 @@ static double mean_of(const double *values, size_t count)
 	return sum / (double)count;
 }
 
-static void add_row(struct tested_rows *rows, const struct tested_row *row)
+static void history_rows_add_row(struct tested_rows *rows, const struct tested_row *row)
 {
 	struct tested_row added = *row;
 
 	added.dependence = 1;
-	added.mean = mean_of(row->values, rows->series->count);
+	added.mean = history_rows_mean_of(row->values, rows->series->count);
 	if (added.mean <= 0)
 		return;
 	/* It was for a mean of 1, and for the factor of the row's unit. */
 	added.counting /= added.mean;
 	if (row->function != HISTORY_WHOLE)
 		added.counting *= 100 / rows->series->typical_total;
-	added.samples = added.counting > 0
-				? (double)rows->series->count /
-					  (added.counting * mean_of(rows->series->factor, rows->series->count))
-				: INFINITY;
+	added.samples =
+		added.counting > 0
+			? (double)rows->series->count /
+				  (added.counting * history_rows_mean_of(rows->series->factor, rows->series->count))
+			: INFINITY;
 	if (added.samples >= min_samples)
 		rows->items[rows->count++] = added;
 }
@@ -135,28 +136,29 @@ static void add_whole(const struct history_build *build, struct tested_rows *row
 		errors += pow(summary->total_error * factor, 2);
 		sizes += values[i] * factor;
 	}
-	add_row(rows, &(struct tested_row){ .function = HISTORY_WHOLE,
+	history_rows_add_row(
+		rows, &(struct tested_row){ .function = HISTORY_WHOLE,
 			      .values = values,
 			      .counting = ratio_of(errors, sizes),
 			      .least_effect = build->options.min_effect_points / 100 * series->typical_total });
 }
 
-static void add_function(const struct history_build *build, struct tested_rows *rows, const struct sums *sums,
-	uint32_t function, double *values)
+static void history_rows_add_function(const struct history_build *build, struct tested_rows *rows,
+	const struct sums *sums, uint32_t function, double *values)
 {
 	double least = build->options.min_effect_points;
 
-	add_row(rows, &(struct tested_row){ .function = function,
-			      .is_self = true,
-			      .values = values,
-			      .counting = ratio_of(sums->self_errors, sums->self_sizes),
-			      .least_effect = least });
+	history_rows_add_row(rows, &(struct tested_row){ .function = function,
+					   .is_self = true,
+					   .values = values,
+					   .counting = ratio_of(sums->self_errors, sums->self_sizes),
+					   .least_effect = least });
 	/* A function that calls nothing is tested once. */
 	if (sums->difference > 0)
-		add_row(rows, &(struct tested_row){ .function = function,
-				      .values = values + rows->series->count,
-				      .counting = ratio_of(sums->errors, sums->sizes),
-				      .least_effect = least });
+		history_rows_add_row(rows, &(struct tested_row){ .function = function,
+						   .values = values + rows->series->count,
+						   .counting = ratio_of(sums->errors, sums->sizes),
+						   .least_effect = least });
 }
 
 bool rows_fill(const struct history_build *build, const struct history_series *series, const bool *is_known,
@@ -170,7 +172,7 @@ bool rows_fill(const struct history_build *build, const struct history_series *s
 	if (!sums)
 		return error_set_memory(err);
 	sum_up(build->history, series, sums);
-	chosen = choose(build, sums);
+	chosen = history_rows_choose(build, sums);
 	rows->items = malloc((2 * chosen + 1) * sizeof(*rows->items));
 	rows->values = calloc((2 * chosen + 1) * series->count, sizeof(*rows->values));
 	if (!rows->items || !rows->values)
@@ -180,7 +182,8 @@ bool rows_fill(const struct history_build *build, const struct history_series *s
 		add_whole(build, rows, rows->values + 2 * chosen * series->count);
 	for (uint32_t f = 0; f < set->function_count; f++) {
 		if (sums[f].index != SIZE_MAX)
-			add_function(build, rows, &sums[f], f, rows->values + 2 * sums[f].index * series->count);
+			history_rows_add_function(
+				build, rows, &sums[f], f, rows->values + 2 * sums[f].index * series->count);
 	}
 	return true;
 }

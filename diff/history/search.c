@@ -93,7 +93,7 @@ static double process_variance(const uint32_t *processes, size_t from, size_t at
 	return fmax(0, sum - 1 / left - 1 / right);
 }
 
-static void add_processes(
+static void search_add_processes(
 	struct contrast *contrast, const uint32_t *processes, double rsd, size_t from, size_t at, size_t to)
 {
 	double level = fmax(fabs(contrast->before), fabs(contrast->after));
@@ -118,7 +118,7 @@ struct contrast contrast_of(const struct tested_rows *rows, const struct tested_
 	contrast.before = sums[0] / weights[0];
 	contrast.after = sums[1] / weights[1];
 	contrast.error = sqrt(row->scale * row->mean * row->mean * (1 / weights[0] + 1 / weights[1]) * row->dependence);
-	add_processes(&contrast, processes, process_rsd, from, at, to);
+	search_add_processes(&contrast, processes, process_rsd, from, at, to);
 	return contrast;
 }
 
@@ -138,7 +138,7 @@ struct looking {
 	double least_t[2];
 };
 
-static void look_at(struct looking *l, size_t from, size_t at, size_t to, double penalty)
+static void search_look_at(struct looking *l, size_t from, size_t at, size_t to, double penalty)
 {
 	const struct search *search = l->search;
 	double delta = mean_between(&l->sums, at, to) - mean_between(&l->sums, from, at), p;
@@ -150,7 +150,7 @@ static void look_at(struct looking *l, size_t from, size_t at, size_t to, double
 	contrast = contrast_of_sums(l->row, l->scale, &l->sums, from, at, to);
 	if (fabs(delta) < fmax(least_t, l->least_t[search->is_deploy[at]]) * contrast.error)
 		return;
-	add_processes(&contrast, search->processes,
+	search_add_processes(&contrast, search->processes,
 		l->row->function == HISTORY_WHOLE ? search->whole_process_rsd : search->process_rsd, from, at, to);
 	/* Processes make t smaller, so that the best of a kind bounds the others before they are looked at. */
 	l->least_t[search->is_deploy[at]] = fmax(l->least_t[search->is_deploy[at]], fabs(delta / contrast.error));
@@ -172,7 +172,7 @@ static void look_in(struct looking *l, size_t from, size_t to)
 		bool is_wide = at - from >= MIN_SIDE && to - at >= MIN_SIDE;
 
 		if (!search->is_barred[at] && is_wide && !search->is_deploy[at])
-			look_at(l, from, at, to, l->compared);
+			search_look_at(l, from, at, to, l->compared);
 	}
 }
 
@@ -187,9 +187,9 @@ static void look_at_deploys(struct looking *l, size_t from, size_t to)
 			continue;
 		while (next < to && !l->search->is_deploy[next])
 			next++;
-		look_at(l, from, at, to, deploy_looks);
+		search_look_at(l, from, at, to, deploy_looks);
 		if (before != from || next != to)
-			look_at(l, before, at, next, deploy_looks);
+			search_look_at(l, before, at, next, deploy_looks);
 		before = at;
 	}
 }
@@ -244,7 +244,7 @@ static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t 
 	       search_segment(l, row, at, to, depth - 1, candidates, err);
 }
 
-static int by_at(const void *a, const void *b)
+static int search_by_at(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -318,7 +318,7 @@ static double p_between(const struct looking *l, size_t from, size_t at, size_t 
 			return tail_exact(before, after, share_behind(l, from, at, to), variance);
 		}
 	}
-	add_processes(&contrast, search->processes, rsd, from, at, to);
+	search_add_processes(&contrast, search->processes, rsd, from, at, to);
 	/* Where nothing was chosen the noise is known from all values about their means, and not from differences
 	 * alone. */
 	if (search->is_deploy[at])
@@ -362,7 +362,7 @@ bool search_row(const struct search *search, uint32_t row, struct candidates *ca
 	if (ok && candidates->count > first) {
 		size_t count = candidates->count - first;
 
-		qsort(&candidates->items[first], count, sizeof(*candidates->items), by_at);
+		qsort(&candidates->items[first], count, sizeof(*candidates->items), search_by_at);
 		retest(&l, &candidates->items[first], &count);
 		candidates->count = first + count;
 	}

@@ -33,7 +33,7 @@ static const char *label_or_empty(const struct summary_set *set, const struct su
  * The command without what another process of it has another of: "server" of "pid 812 (server)", and no id of a
  * container. The texts are those of the sampler.
  */
-static void append_command(struct buffer *out, const char *command)
+static void history_series_append_command(struct buffer *out, const char *command)
 {
 	for (const char *at = command; *at;) {
 		size_t id = strspn(at, "0123456789abcdef");
@@ -59,7 +59,8 @@ static void append_command(struct buffer *out, const char *command)
 	}
 }
 
-static void append_title(struct buffer *out, const struct summary_set *set, const struct summary *summary)
+static void history_series_append_title(
+	struct buffer *out, const struct summary_set *set, const struct summary *summary)
 {
 	const char *service = label_or_empty(set, summary, PROFILE_LABEL_SERVICE);
 	const char *environment = label_or_empty(set, summary, PROFILE_LABEL_ENVIRONMENT);
@@ -68,14 +69,15 @@ static void append_title(struct buffer *out, const struct summary_set *set, cons
 	if (*service)
 		buffer_append_string(out, service);
 	else if (*command)
-		append_command(out, command);
+		history_series_append_command(out, command);
 	else
 		buffer_append_string(out, "a program");
 	if (*environment)
 		buffer_printf(out, " in %s", environment);
 }
 
-static void append_facts(struct buffer *out, const struct summary_set *set, const struct summary *summary)
+static void history_series_append_facts(
+	struct buffer *out, const struct summary_set *set, const struct summary *summary)
 {
 	const char *event = summary_string(set, summary->facts.event), *metric = summary_string(set, summary->metric);
 	const char *cpu = summary_string(set, summary->facts.cpu_model);
@@ -92,18 +94,18 @@ static void append_facts(struct buffer *out, const struct summary_set *set, cons
 }
 
 /* A separator that is in no text. */
-static void append_key(struct buffer *out, const struct summary_set *set, const struct summary *summary)
+static void history_series_append_key(struct buffer *out, const struct summary_set *set, const struct summary *summary)
 {
-	append_title(out, set, summary);
+	history_series_append_title(out, set, summary);
 	buffer_append_byte(out, 0);
-	append_facts(out, set, summary);
+	history_series_append_facts(out, set, summary);
 	buffer_append_byte(out, 0);
 	buffer_append_string(out, summary_string(set, summary->unit));
 	buffer_append_byte(out, summary->whole_commands);
 	buffer_append_string(out, label_or_empty(set, summary, "host.class"));
 }
 
-static bool intern(struct string_table *strings, struct buffer *text, uint32_t *id, struct error *err)
+static bool history_series_intern(struct string_table *strings, struct buffer *text, uint32_t *id, struct error *err)
 {
 	return buffer_ok(text, err) && string_table_add(strings, text->data ? text->data : "", text->size, id, err);
 }
@@ -116,9 +118,9 @@ static bool find_keys(struct history_build *build, struct entry *entries, struct
 		CLEANUP(buffer_deinit) struct buffer text;
 
 		buffer_init(&text, SERIES_MAX_TEXT_BYTES);
-		append_key(&text, set, &set->items[i]);
+		history_series_append_key(&text, set, &set->items[i]);
 		entries[i] = (struct entry){ .summary = i };
-		if (!intern(keys, &text, &entries[i].key, err))
+		if (!history_series_intern(keys, &text, &entries[i].key, err))
 			return false;
 	}
 	return true;
@@ -241,10 +243,10 @@ static bool series_fill(struct history *history, struct history_series *series, 
 	for (size_t i = 0; i < count; i++)
 		series->profiles[i] = entries[i].summary;
 	series->count = count;
-	append_title(&title, history->set, last);
-	append_facts(&facts, history->set, last);
-	return intern(history->strings, &title, &series->title, err) &&
-	       intern(history->strings, &facts, &series->facts, err) && series_say(history, series, err);
+	history_series_append_title(&title, history->set, last);
+	history_series_append_facts(&facts, history->set, last);
+	return history_series_intern(history->strings, &title, &series->title, err) &&
+	       history_series_intern(history->strings, &facts, &series->facts, err) && series_say(history, series, err);
 }
 
 static bool series_split(struct history *history, const struct entry *entries, size_t used, struct error *err)

@@ -67,7 +67,8 @@ static bool comes_by_head(const struct align *align, int32_t edits, int32_t diag
 }
 
 /* Matches the lines on the way to where the edits led. */
-static void trace_back(const struct align *align, const struct part *part, int32_t edits, int32_t diagonal)
+static void listing_align_trace_back(
+	const struct align *align, const struct part *part, int32_t edits, int32_t diagonal)
 {
 	int32_t x = traced(align, edits, diagonal);
 
@@ -122,7 +123,7 @@ static void edit(const struct align *align, struct part *part)
 			best = diagonal;
 		}
 	}
-	trace_back(align, part, best_edits, best);
+	listing_align_trace_back(align, part, best_edits, best);
 	part->base += (uint32_t)traced(align, best_edits, best);
 	part->head += (uint32_t)(traced(align, best_edits, best) - best);
 }
@@ -254,14 +255,14 @@ bool align_lines(const struct align_side *base, const struct align_side *head, s
 /* Beyond this many pairs, lines are paired in their order. */
 enum { MOST_PAIRS = 1 << 14, WHOLE = 1000 };
 
-static bool is_blank(char c)
+static bool listing_align_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
 static struct align_text without_indentation(struct align_text line)
 {
-	while (line.size > 0 && is_blank(*line.text)) {
+	while (line.size > 0 && listing_align_is_blank(*line.text)) {
 		line.text++;
 		line.size--;
 	}

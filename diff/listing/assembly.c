@@ -62,7 +62,7 @@ static bool list_rows(struct disassembly *d, struct error *err)
 }
 
 /* Whether an address is at a line: that of an interpreter is not at one of the function that it runs. */
-static bool is_at(
+static bool assembly_is_at(
 	const struct profile *profile, const struct profile_location *location, const struct diff_place *place)
 {
 	for (uint32_t i = 0; i < location->line_count; i++) {
@@ -76,7 +76,7 @@ static bool is_at(
 }
 
 /* Adds the samples that end at a stack to the rows that they are at, or that their code was inlined at. */
-static bool add_stack(struct disassembly *d, uint32_t stack, struct error *err)
+static bool listing_assembly_add_stack(struct disassembly *d, uint32_t stack, struct error *err)
 {
 	const struct diff_lines *lines = d->listing->lines[d->side];
 	const struct profile_location *location = &d->profile->locations[d->profile->stacks[stack].location];
@@ -85,7 +85,7 @@ static bool add_stack(struct disassembly *d, uint32_t stack, struct error *err)
 	for (uint32_t i = lines->first_owner[stack]; code && i < lines->first_owner[stack + 1]; i++) {
 		uint32_t place = lines->owners[i], row;
 
-		if (place == PROFILE_NONE || !is_at(d->profile, location, &lines->places[place]))
+		if (place == PROFILE_NONE || !assembly_is_at(d->profile, location, &lines->places[place]))
 			continue;
 		row = d->listing->place_rows[d->side][place];
 		if (row == PROFILE_NONE)
@@ -107,7 +107,7 @@ static int compare_spent(const void *left, const void *right)
 }
 
 /* One entry for each row and address. */
-static void add_up(struct disassembly *d)
+static void assembly_add_up(struct disassembly *d)
 {
 	size_t count = 0;
 
@@ -125,7 +125,7 @@ static void add_up(struct disassembly *d)
 /* ---- What is there ---- */
 
 /* The functions that hold code, by what was sampled in it: the last frame of a location is that which contains it. */
-static bool find_functions(struct disassembly *d, struct error *err)
+static bool assembly_find_functions(struct disassembly *d, struct error *err)
 {
 	const struct profile *profile = d->profile;
 
@@ -156,7 +156,7 @@ static bool use_decoder(struct disassembly *d, uint16_t machine)
 }
 
 /* Finds where instructions begin. Where bytes are none, one is passed over. */
-static bool decode(struct disassembly *d, const struct profile_code *code, struct error *err)
+static bool assembly_decode(struct disassembly *d, const struct profile_code *code, struct error *err)
 {
 	struct decoded *decoded = &d->decoded;
 	uint32_t offset = 0;
@@ -199,7 +199,7 @@ static size_t find_instruction(const struct decoded *decoded, uint64_t address)
 }
 
 /* Interns the name of the function that a jump out of the code leads to. */
-static bool name_target(
+static bool assembly_name_target(
 	struct disassembly *d, const struct profile_code *from, uint64_t target, uint32_t *name, struct error *err)
 {
 	const struct profile_code *code = profile_find_code(d->profile, from->mapping, target);
@@ -212,7 +212,7 @@ static bool name_target(
 	return string_table_add(d->listing->strings, text, strlen(text), name, err);
 }
 
-static bool add_instruction(struct disassembly *d, struct listing_row *row, size_t index, double time,
+static bool assembly_add_instruction(struct disassembly *d, struct listing_row *row, size_t index, double time,
 	bool is_behind_gap, struct error *err)
 {
 	const struct profile_code *code = d->decoded.code;
@@ -225,7 +225,7 @@ static bool add_instruction(struct disassembly *d, struct listing_row *row, size
 
 	if (!machine_format_instruction(d->decoder, code->bytes + offset, code->size - offset, added.address, &text))
 		strcpy(text.text, "(no instruction)");
-	else if (text.has_target && !name_target(d, code, text.target, &added.target, err))
+	else if (text.has_target && !assembly_name_target(d, code, text.target, &added.target, err))
 		return false;
 	if (!string_table_add(d->listing->strings, text.text, strlen(text.text), &added.text, err) ||
 		!ARRAY_RESERVE(&d->listing->instructions[d->side], &d->instruction_capacity, *count + 1,
@@ -238,7 +238,7 @@ static bool add_instruction(struct disassembly *d, struct listing_row *row, size
 
 /* ---- Rows ---- */
 
-static int compare_times(const void *left, const void *right)
+static int assembly_compare_times(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
 
@@ -258,7 +258,7 @@ static bool find_least(const struct spent *spent, size_t count, double *least, s
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		times[i] = spent[i].time;
-	qsort(times, count, sizeof(*times), compare_times);
+	qsort(times, count, sizeof(*times), assembly_compare_times);
 	*least = times[LISTING_MOST_OF_LINE - 1];
 	return true;
 }
@@ -284,7 +284,7 @@ static bool add_sampled(struct disassembly *d, const struct spent *spent, size_t
 		first = shown->next;
 	is_behind_gap = !is_first && !(shown->code == spent->code && first == shown->next);
 	for (; first <= index; first++) {
-		if (!add_instruction(d, row, first, first == index ? spent->time : 0, is_behind_gap, err))
+		if (!assembly_add_instruction(d, row, first, first == index ? spent->time : 0, is_behind_gap, err))
 			return false;
 		is_behind_gap = false;
 	}
@@ -293,7 +293,7 @@ static bool add_sampled(struct disassembly *d, const struct spent *spent, size_t
 }
 
 /* Adds the instructions of one row; `spent` are its addresses, the lower first. */
-static bool add_row(struct disassembly *d, const struct spent *spent, size_t count, struct error *err)
+static bool assembly_add_row(struct disassembly *d, const struct spent *spent, size_t count, struct error *err)
 {
 	enum { MOST_AT_ONCE = 4 };
 	struct listing_row *row = d->rows[spent->row];
@@ -308,7 +308,7 @@ static bool add_row(struct disassembly *d, const struct spent *spent, size_t cou
 	for (size_t i = 0; i < count; i++) {
 		size_t index;
 
-		if (!decode(d, spent[i].code, err))
+		if (!assembly_decode(d, spent[i].code, err))
 			return false;
 		index = find_instruction(&d->decoded, spent[i].address);
 		if (index == d->decoded.count)
@@ -333,17 +333,17 @@ static bool disassemble_side(struct disassembly *d, struct error *err)
 
 	if (!lines || d->profile->code_count == 0)
 		return true;
-	if (!list_rows(d, err) || !find_functions(d, err))
+	if (!list_rows(d, err) || !assembly_find_functions(d, err))
 		return false;
 	for (uint32_t stack = 1; stack < d->profile->stack_count; stack++)
-		if (lines->stack_values[stack] > 0 && !add_stack(d, stack, err))
+		if (lines->stack_values[stack] > 0 && !listing_assembly_add_stack(d, stack, err))
 			return false;
-	add_up(d);
+	assembly_add_up(d);
 	for (size_t first = 0, end; first < d->spent_count; first = end) {
 		end = first + 1;
 		while (end < d->spent_count && d->spent[end].row == d->spent[first].row)
 			end++;
-		if (!add_row(d, &d->spent[first], end - first, err))
+		if (!assembly_add_row(d, &d->spent[first], end - first, err))
 			return false;
 	}
 	return true;

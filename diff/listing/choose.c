@@ -38,7 +38,7 @@ static double total_of(const struct diff_function *f)
 
 /* ---- By name ---- */
 
-static bool is_named(const struct diff *diff, struct profile_pattern *pattern, const struct diff_function *f)
+static bool choose_is_named(const struct diff *diff, struct profile_pattern *pattern, const struct diff_function *f)
 {
 	return profile_pattern_matches(pattern, diff_string(diff, f->name), diff_string(diff, f->module),
 		diff_string(diff, f->file), diff_string(diff, f->key));
@@ -47,8 +47,9 @@ static bool is_named(const struct diff *diff, struct profile_pattern *pattern, c
 /* The earlier name of a function means it, too. */
 static bool is_meant(const struct diff *diff, struct profile_pattern *pattern, const struct diff_function *f)
 {
-	return is_named(diff, pattern, f) || (f->tier == DIFF_TIER_MOVED && f->moved_to != PROFILE_NONE &&
-						     is_named(diff, pattern, &diff->functions[f->moved_to]));
+	return choose_is_named(diff, pattern, f) ||
+	       (f->tier == DIFF_TIER_MOVED && f->moved_to != PROFILE_NONE &&
+		       choose_is_named(diff, pattern, &diff->functions[f->moved_to]));
 }
 
 static bool refuse_none(const struct diff *diff, const struct profile_pattern *pattern, struct error *err)
@@ -65,7 +66,7 @@ static bool refuse_none(const struct diff *diff, const struct profile_pattern *p
 		pattern->text, text.failed ? "" : text.data);
 }
 
-static bool choose_named(
+static bool listing_choose_named(
 	const struct diff *diff, struct profile_pattern *pattern, struct choice *choice, struct error *err)
 {
 	for (size_t i = 0; i < diff->function_count; i++) {
@@ -86,14 +87,15 @@ static bool choose_by_name(const struct diff *diff, const char *expression, stru
 	struct profile_pattern pattern;
 	bool done;
 
-	done = profile_pattern_init(&pattern, "--list", expression, err) && choose_named(diff, &pattern, choice, err);
+	done = profile_pattern_init(&pattern, "--list", expression, err) &&
+	       listing_choose_named(diff, &pattern, choice, err);
 	profile_pattern_deinit(&pattern);
 	return done;
 }
 
 /* ---- By proof and by size ---- */
 
-static int by_size(const void *left, const void *right)
+static int choose_by_size(const void *left, const void *right)
 {
 	const struct candidate *a = left, *b = right;
 
@@ -104,7 +106,7 @@ static int by_size(const void *left, const void *right)
 
 static void choose_first(struct candidate *candidates, size_t count, size_t wanted, struct choice *choice)
 {
-	qsort(candidates, count, sizeof(*candidates), by_size);
+	qsort(candidates, count, sizeof(*candidates), choose_by_size);
 	for (size_t i = 0; i < count && i < wanted && choice->count < LISTING_MOST_FUNCTIONS; i++) {
 		bool *chosen = &choice->chosen[candidates[i].function];
 

@@ -28,7 +28,7 @@ static int by_total(const void *left, const void *right)
 	return a->total != b->total ? ORDER(b->total, a->total) : ORDER(a->place, b->place);
 }
 
-static int by_place(const void *left, const void *right)
+static int elsewhere_by_place(const void *left, const void *right)
 {
 	const struct other *a = left, *b = right;
 	int order = strcmp(a->name, b->name);
@@ -56,8 +56,8 @@ static bool name_other(struct lister *lister, enum diff_side number, const struc
 	return true;
 }
 
-static bool collect(struct lister *lister, enum diff_side number, const struct lister_side *side, struct others *others,
-	struct error *err)
+static bool elsewhere_collect(struct lister *lister, enum diff_side number, const struct lister_side *side,
+	struct others *others, struct error *err)
 {
 	CLEANUP(cleanup_free) struct other *all = malloc((side->other_count + 1) * sizeof(*all));
 	size_t count = 0;
@@ -78,12 +78,12 @@ static bool collect(struct lister *lister, enum diff_side number, const struct l
 		if (!name_other(lister, number, side, &others->items[i], err))
 			return false;
 	}
-	qsort(others->items, others->count, sizeof(*others->items), by_place);
+	qsort(others->items, others->count, sizeof(*others->items), elsewhere_by_place);
 	return true;
 }
 
 /* Lines of one file are the same if their texts are; if a text is not known, if they have the same number. */
-static bool is_same(const struct other *base, const struct other *head)
+static bool elsewhere_is_same(const struct other *base, const struct other *head)
 {
 	if (strcmp(base->name, head->name) != 0)
 		return false;
@@ -96,14 +96,14 @@ static bool is_same(const struct other *base, const struct other *head)
 static struct other *partner_of(struct others *head, const struct other *base)
 {
 	for (size_t i = 0; i < head->count; i++)
-		if (!head->items[i].is_paired && is_same(base, &head->items[i]))
+		if (!head->items[i].is_paired && elsewhere_is_same(base, &head->items[i]))
 			return &head->items[i];
 	return NULL;
 }
 
 /* Appends a row of one line of each side, of which one may be NULL. */
-static bool add_row(struct lister *lister, struct listing_function *listed, struct other *const lines[DIFF_SIDES],
-	size_t *capacity, struct error *err)
+static bool elsewhere_add_row(struct lister *lister, struct listing_function *listed,
+	struct other *const lines[DIFF_SIDES], size_t *capacity, struct error *err)
 {
 	struct listing_row *row;
 	size_t number = lister->row_count + listed->row_count;
@@ -135,18 +135,18 @@ bool lister_add_elsewhere(struct lister *lister, struct listing_function *listed
 	if (!others)
 		return error_set_memory(err);
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
-		if (!collect(lister, (enum diff_side)side, &sides[side], &others[side], err))
+		if (!elsewhere_collect(lister, (enum diff_side)side, &sides[side], &others[side], err))
 			return false;
 	for (size_t i = 0; i < others[DIFF_BASE].count; i++) {
 		struct other *line = &others[DIFF_BASE].items[i];
 
-		if (!add_row(lister, listed, (struct other *[]){ line, partner_of(&others[DIFF_HEAD], line) }, capacity,
-			    err))
+		if (!elsewhere_add_row(lister, listed, (struct other *[]){ line, partner_of(&others[DIFF_HEAD], line) },
+			    capacity, err))
 			return false;
 	}
 	for (size_t i = 0; i < others[DIFF_HEAD].count; i++)
 		if (!others[DIFF_HEAD].items[i].is_paired &&
-			!add_row(
+			!elsewhere_add_row(
 				lister, listed, (struct other *[]){ NULL, &others[DIFF_HEAD].items[i] }, capacity, err))
 			return false;
 	return true;

@@ -55,7 +55,7 @@ static void add_groups(struct judging *judging, const struct listing_function *l
 	}
 }
 
-static bool make_groups(struct judging *judging, struct error *err)
+static bool listing_evidence_make_groups(struct judging *judging, struct error *err)
 {
 	const struct lister *lister = judging->lister;
 	size_t first_row = 0;
@@ -87,7 +87,7 @@ struct grouping {
 	size_t count, capacity;
 };
 
-static void grouping_deinit(struct grouping *grouping)
+static void listing_evidence_grouping_deinit(struct grouping *grouping)
 {
 	free(grouping->first);
 	free(grouping->groups);
@@ -96,8 +96,8 @@ static void grouping_deinit(struct grouping *grouping)
 }
 
 /* Appends the groups of a sample, the outermost first: a chain leads outwards. */
-static bool add_sample(const struct judging *judging, enum diff_side side, uint32_t sample, struct grouping *grouping,
-	struct error *err)
+static bool listing_evidence_add_sample(const struct judging *judging, enum diff_side side, uint32_t sample,
+	struct grouping *grouping, struct error *err)
 {
 	const struct lister_places *places = &judging->lister->places[side];
 	const struct diff_lines *lines = places->lines;
@@ -128,7 +128,7 @@ static bool regroup(struct judging *judging, enum diff_side side, struct error *
 {
 	const struct diff *diff = judging->lister->diff;
 	const struct profile *profile = judging->lister->profiles[side];
-	CLEANUP(grouping_deinit)
+	CLEANUP(listing_evidence_grouping_deinit)
 	struct grouping grouping = {
 		.first = malloc((profile->sample_count + 1) * sizeof(*grouping.first)),
 		.left_out = malloc((profile->sample_count + 1) * sizeof(*grouping.left_out)),
@@ -145,7 +145,7 @@ static bool regroup(struct judging *judging, enum diff_side side, struct error *
 		grouping.first[i] = (uint32_t)grouping.count;
 		/* Interrupts are no time of the program's own. */
 		grouping.left_out[i] = diff->nodes[diff->sample_nodes[side][i]].flags & DIFF_NODE_INTERRUPT;
-		if (!grouping.left_out[i] && !add_sample(judging, side, i, &grouping, err))
+		if (!grouping.left_out[i] && !listing_evidence_add_sample(judging, side, i, &grouping, err))
 			return false;
 	}
 	grouping.first[profile->sample_count] = (uint32_t)grouping.count;
@@ -188,7 +188,7 @@ bool lister_judge_rows(struct lister *lister, struct error *err)
 
 	if (lister->diff->sides != DIFF_SIDES)
 		return true;
-	if (!make_groups(&judging, err))
+	if (!listing_evidence_make_groups(&judging, err))
 		return false;
 	if (judging.group_count == 0)
 		return true;

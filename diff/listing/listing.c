@@ -64,7 +64,7 @@ struct sorting {
 	const struct diff_place *places;
 };
 
-static int by_function(const void *left, const void *right, void *context)
+static int listing_by_function(const void *left, const void *right, void *context)
 {
 	const struct sorting *sorting = context;
 	const struct diff_place *a = &sorting->places[*(const uint32_t *)left];
@@ -96,11 +96,11 @@ static bool index_places(struct lister *lister, enum diff_side side, struct erro
 	}
 	for (size_t i = 1; i <= functions; i++)
 		places->first[i] += places->first[i - 1];
-	qsort_r(places->order, count, sizeof(*places->order), by_function, &sorting);
+	qsort_r(places->order, count, sizeof(*places->order), listing_by_function, &sorting);
 	return true;
 }
 
-static bool find_places(struct lister *lister, const bool *chosen, struct error *err)
+static bool listing_find_places(struct lister *lister, const bool *chosen, struct error *err)
 {
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++) {
 		sources_init(&lister->sources[side], lister->profiles[side], (enum diff_side)side,
@@ -122,7 +122,7 @@ static bool is_precise(const struct diff *diff, const struct profile *profile)
 	return metric != PROFILE_NONE && profile_has_precise_addresses(profile, metric);
 }
 
-static bool list_functions(struct lister *lister, const struct choice *choice, struct error *err)
+static bool listing_list_functions(struct lister *lister, const struct choice *choice, struct error *err)
 {
 	struct listing *listing = lister->listing;
 	size_t count = 0;
@@ -176,7 +176,7 @@ bool listing_create(const struct diff *diff, const struct profile *const profile
 	if (!lister_init(&lister, err) || !choose_functions(diff, options, &choice, err))
 		return false;
 	lister.listing->left_out = choice.left_out;
-	if (!find_places(&lister, choice.chosen, err) || !list_functions(&lister, &choice, err) ||
+	if (!listing_find_places(&lister, choice.chosen, err) || !listing_list_functions(&lister, &choice, err) ||
 		!lister_judge_rows(&lister, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {

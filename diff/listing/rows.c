@@ -82,7 +82,7 @@ static bool match_texts(const struct lister_side sides[DIFF_SIDES], uint32_t *ma
 }
 
 /* How far a line is from the definition of its function, or from its first line. */
-static int64_t distance(const struct lister_side *side, size_t line)
+static int64_t listing_rows_distance(const struct lister_side *side, size_t line)
 {
 	return (int64_t)side->numbers[line] - (side->definition ? side->definition : side->numbers[0]);
 }
@@ -93,9 +93,11 @@ static void match_distances(const struct lister_side sides[DIFF_SIDES], uint32_t
 	size_t j = 0;
 
 	for (size_t i = 0; i < base->count; i++) {
-		while (j < head->count && distance(head, j) < distance(base, i))
+		while (j < head->count && listing_rows_distance(head, j) < listing_rows_distance(base, i))
 			j++;
-		match[i] = j < head->count && distance(head, j) == distance(base, i) ? (uint32_t)j : UINT32_MAX;
+		match[i] = j < head->count && listing_rows_distance(head, j) == listing_rows_distance(base, i)
+				   ? (uint32_t)j
+				   : UINT32_MAX;
 	}
 }
 
@@ -116,7 +118,7 @@ static void rows_deinit(struct rows *rows)
 }
 
 /* Appends a row of one line of each side; SIZE_MAX: of none. */
-static bool add_row(struct rows *rows, size_t base, size_t head, bool is_equal, struct error *err)
+static bool listing_rows_add_row(struct rows *rows, size_t base, size_t head, bool is_equal, struct error *err)
 {
 	const size_t lines[DIFF_SIDES] = { base, head };
 	struct string_table *strings = rows->lister->listing->strings;
@@ -172,19 +174,19 @@ static bool add_hunk(struct rows *rows, const size_t from[DIFF_SIDES], const siz
 		size_t partner = pair[i] == UINT32_MAX ? SIZE_MAX : from[DIFF_HEAD] + pair[i];
 
 		for (; partner != SIZE_MAX && head < partner; head++)
-			if (!add_row(rows, SIZE_MAX, head, false, err))
+			if (!listing_rows_add_row(rows, SIZE_MAX, head, false, err))
 				return false;
 		head += partner != SIZE_MAX;
-		if (!add_row(rows, from[DIFF_BASE] + i, partner, false, err))
+		if (!listing_rows_add_row(rows, from[DIFF_BASE] + i, partner, false, err))
 			return false;
 	}
 	for (; head < to[DIFF_HEAD]; head++)
-		if (!add_row(rows, SIZE_MAX, head, false, err))
+		if (!listing_rows_add_row(rows, SIZE_MAX, head, false, err))
 			return false;
 	return true;
 }
 
-static bool add_rows(struct rows *rows, const uint32_t *match, struct error *err)
+static bool listing_rows_add_rows(struct rows *rows, const uint32_t *match, struct error *err)
 {
 	size_t from[DIFF_SIDES] = { 0, 0 }, counts[DIFF_SIDES];
 
@@ -194,7 +196,7 @@ static bool add_rows(struct rows *rows, const uint32_t *match, struct error *err
 		if (match[i] == UINT32_MAX)
 			continue;
 		if (!add_hunk(rows, from, (const size_t[]){ i, match[i] }, err) ||
-			!add_row(rows, i, match[i], true, err))
+			!listing_rows_add_row(rows, i, match[i], true, err))
 			return false;
 		from[DIFF_BASE] = i + 1;
 		from[DIFF_HEAD] = match[i] + 1;
@@ -203,7 +205,7 @@ static bool add_rows(struct rows *rows, const uint32_t *match, struct error *err
 }
 
 /* Places are in order of lines, and so are the lines. */
-static void add_times(struct rows *rows, enum diff_side number)
+static void listing_rows_add_times(struct rows *rows, enum diff_side number)
 {
 	struct lister_side *side = &rows->sides[number];
 	size_t line = 0;
@@ -299,7 +301,7 @@ static void renumber(struct rows *rows)
 }
 
 /* Totals of a row are compared as those of a function; what is proven of them is judged later. */
-static void estimate(const struct lister *lister, struct listing_row *row)
+static void listing_rows_estimate(const struct lister *lister, struct listing_row *row)
 {
 	row->total = (struct diff_estimate){
 		.base = row->time[DIFF_BASE].total,
@@ -340,17 +342,17 @@ bool lister_make_rows(struct lister *lister, struct listing_function *listed, st
 	match = malloc((rows.sides[DIFF_BASE].count + 1) * sizeof(*match));
 	if (!match)
 		return error_set_memory(err);
-	if (!match_lines(&rows, match, err) || !add_rows(&rows, match, err))
+	if (!match_lines(&rows, match, err) || !listing_rows_add_rows(&rows, match, err))
 		return false;
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
-		add_times(&rows, (enum diff_side)side);
+		listing_rows_add_times(&rows, (enum diff_side)side);
 	if (!lister->options->all_lines && !fold_rows(&rows, err))
 		return false;
 	renumber(&rows);
 	if (!lister_add_elsewhere(lister, listed, rows.sides, &rows.capacity, err))
 		return false;
 	for (size_t i = 0; i < listed->row_count; i++)
-		estimate(lister, &listed->rows[i]);
+		listing_rows_estimate(lister, &listed->rows[i]);
 	lister->row_count += listed->row_count;
 	return true;
 }

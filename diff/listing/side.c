@@ -10,7 +10,7 @@ void lister_side_deinit(struct lister_side *side)
 	free(side->rows);
 }
 
-static const struct diff_place *place_of(const struct lister *lister, enum diff_side side, uint32_t place)
+static const struct diff_place *side_place_of(const struct lister *lister, enum diff_side side, uint32_t place)
 {
 	return &lister->places[side].lines->places[place];
 }
@@ -23,24 +23,25 @@ static void take_places(const struct lister *lister, enum diff_side side, uint32
 
 	found->places = &places->order[first];
 	while (first + found->place_count < end &&
-		diff_place_is_own(lister->profiles[side], place_of(lister, side, found->places[found->place_count])))
+		diff_place_is_own(
+			lister->profiles[side], side_place_of(lister, side, found->places[found->place_count])))
 		found->place_count++;
 	found->others = found->places + found->place_count;
 	found->other_count = end - first - found->place_count;
-	while (found->place_count > 0 && place_of(lister, side, *found->places)->line == 0) {
+	while (found->place_count > 0 && side_place_of(lister, side, *found->places)->line == 0) {
 		found->places++;
 		found->place_count--;
 	}
 }
 
 /* The function of the profile that most of the time was in: functions of several files may be one. */
-static const struct profile_function *function_of(
+static const struct profile_function *side_function_of(
 	const struct lister *lister, enum diff_side side, const struct lister_side *found)
 {
 	const struct diff_place *most = NULL;
 
 	for (size_t i = 0; i < found->place_count + found->other_count; i++) {
-		const struct diff_place *place = place_of(lister, side, found->places[i]);
+		const struct diff_place *place = side_place_of(lister, side, found->places[i]);
 
 		if (place->of != PROFILE_NONE && (!most || place->total > most->total))
 			most = place;
@@ -61,7 +62,7 @@ static bool find_definition(struct lister *lister, enum diff_side side, struct l
 	struct lister_side *found, bool *is_script, struct error *err)
 {
 	const struct profile *profile = lister->profiles[side];
-	const struct profile_function *function = function_of(lister, side, found);
+	const struct profile_function *function = side_function_of(lister, side, found);
 	struct profile_script_name parts = { 0 };
 	const char *path;
 	size_t size;
@@ -77,11 +78,11 @@ static bool find_definition(struct lister *lister, enum diff_side side, struct l
 }
 
 /* Where the function begins and ends; in text by its indentation, else by its samples. */
-static void find_bounds(
+static void side_find_bounds(
 	const struct lister *lister, enum diff_side side, struct listing_text *text, const struct lister_side *found)
 {
-	uint32_t least = place_of(lister, side, found->places[0])->line;
-	uint32_t most = place_of(lister, side, found->places[found->place_count - 1])->line;
+	uint32_t least = side_place_of(lister, side, found->places[0])->line;
+	uint32_t most = side_place_of(lister, side, found->places[found->place_count - 1])->line;
 	bool is_defined = found->definition > 0 && found->definition <= least;
 	const struct text_block *block;
 
@@ -117,7 +118,7 @@ static bool number_lines(const struct lister *lister, enum diff_side side, const
 	for (size_t i = 0; i < lines; i++)
 		found->numbers[found->count++] = last = text->first_line + (uint32_t)i;
 	for (size_t i = 0; i < found->place_count; i++) {
-		uint32_t line = place_of(lister, side, found->places[i])->line;
+		uint32_t line = side_place_of(lister, side, found->places[i])->line;
 
 		if (line > last)
 			found->numbers[found->count++] = last = line;
@@ -138,7 +139,7 @@ bool lister_side_find(struct lister *lister, enum diff_side side, struct listing
 	if (!find_definition(lister, side, text, found, &is_script, err))
 		return false;
 	if (found->place_count > 0) {
-		uint32_t least = place_of(lister, side, found->places[0])->line;
+		uint32_t least = side_place_of(lister, side, found->places[0])->line;
 		const struct sources_file file = {
 			.path = text->file,
 			.line = found->definition > 0 && found->definition <= least ? found->definition : least,
@@ -148,7 +149,7 @@ bool lister_side_find(struct lister *lister, enum diff_side side, struct listing
 
 		if (!sources_find(&lister->sources[side], &file, &found->source, err))
 			return false;
-		find_bounds(lister, side, text, found);
+		side_find_bounds(lister, side, text, found);
 	}
 	if (found->source) {
 		text->place = found->source->place;

@@ -33,7 +33,7 @@ void sources_deinit(struct sources *sources)
 /* ---- Files ---- */
 
 /* Reads a file from its start; `*bytes` NULL: it cannot be read, is too large, or is no text. */
-static bool read_text(int fd, size_t most, char **bytes, size_t *size, struct error *err)
+static bool listing_sources_read_text(int fd, size_t most, char **bytes, size_t *size, struct error *err)
 {
 	CLEANUP(cleanup_free) char *text = NULL;
 	size_t capacity = 0, used = 0;
@@ -97,8 +97,8 @@ static const struct profile_source_file *known_file(const struct sources *source
 }
 
 /* Tries one place; `*is_right`: no other one needs to be tried. The first text that is there stays where none is. */
-static bool try_place(struct sources *sources, const struct sources_file *file, enum listing_place place,
-	struct source *found, bool *is_right, struct error *err)
+static bool listing_sources_try_place(struct sources *sources, const struct sources_file *file,
+	enum listing_place place, struct source *found, bool *is_right, struct error *err)
 {
 	const struct profile_source_file *known = known_file(sources, file->path);
 	CLEANUP(cleanup_close)
@@ -111,7 +111,7 @@ static bool try_place(struct sources *sources, const struct sources_file *file, 
 
 	if (fd < 0)
 		return true;
-	if (!read_text(fd, most < TEXT_MOST_BYTES ? most : TEXT_MOST_BYTES, &bytes, &size, err))
+	if (!listing_sources_read_text(fd, most < TEXT_MOST_BYTES ? most : TEXT_MOST_BYTES, &bytes, &size, err))
 		return false;
 	if (!bytes)
 		return true;
@@ -134,19 +134,20 @@ static bool try_place(struct sources *sources, const struct sources_file *file, 
 	return text_of_file(bytes, size, &found->text, err);
 }
 
-static bool find_file(struct sources *sources, const struct sources_file *file, struct source *found, struct error *err)
+static bool listing_sources_find_file(
+	struct sources *sources, const struct sources_file *file, struct source *found, struct error *err)
 {
 	bool is_right = false;
 
 	for (int place = LISTING_REVISION; place < LISTING_PLACE_COUNT && !is_right; place++)
-		if (!try_place(sources, file, (enum listing_place)place, found, &is_right, err))
+		if (!listing_sources_try_place(sources, file, (enum listing_place)place, found, &is_right, err))
 			return false;
 	return true;
 }
 
 /* ---- Kept lines ---- */
 
-static bool find_kept(struct sources *sources, uint32_t path, struct source *kept, struct error *err)
+static bool listing_sources_find_kept(struct sources *sources, uint32_t path, struct source *kept, struct error *err)
 {
 	const struct profile_source_file *known = known_file(sources, path);
 
@@ -161,7 +162,8 @@ static bool find_kept(struct sources *sources, uint32_t path, struct source *kep
 	return true;
 }
 
-static bool entry_of(struct sources *sources, uint32_t path, struct sources_entry **entry, struct error *err)
+static bool listing_sources_entry_of(
+	struct sources *sources, uint32_t path, struct sources_entry **entry, struct error *err)
 {
 	uint32_t *found;
 	bool added = false;
@@ -177,7 +179,7 @@ static bool entry_of(struct sources *sources, uint32_t path, struct sources_entr
 	if (!*entry)
 		return error_set_memory(err);
 	sources->entry_count++;
-	return find_kept(sources, path, &(*entry)->kept, err);
+	return listing_sources_find_kept(sources, path, &(*entry)->kept, err);
 }
 
 bool sources_find(
@@ -188,13 +190,13 @@ bool sources_find(
 	*source = NULL;
 	if (file->path == 0)
 		return true;
-	if (!entry_of(sources, file->path, &entry, err))
+	if (!listing_sources_entry_of(sources, file->path, &entry, err))
 		return false;
 	if (text_block_at(&entry->kept.text, file->line)) {
 		*source = &entry->kept;
 		return true;
 	}
-	if (!entry->has_asked && sources->opener && !find_file(sources, file, &entry->file, err))
+	if (!entry->has_asked && sources->opener && !listing_sources_find_file(sources, file, &entry->file, err))
 		return false;
 	entry->has_asked = true;
 	if (text_block_at(&entry->file.text, file->line))

@@ -13,12 +13,12 @@ void text_deinit(struct text *text)
 	*text = (struct text){ 0 };
 }
 
-static bool is_blank(char c)
+static bool listing_text_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f';
 }
 
-static size_t count_lines(const char *bytes, size_t size)
+static size_t listing_text_count_lines(const char *bytes, size_t size)
 {
 	size_t count = 1;
 
@@ -31,11 +31,11 @@ static size_t count_lines(const char *bytes, size_t size)
 }
 
 /* Nothing follows a '\n' at the end of the block. */
-static bool split(struct text_block *block, struct error *err)
+static bool listing_text_split(struct text_block *block, struct error *err)
 {
 	const char *at = block->bytes, *end = at + block->size;
 
-	block->line_count = block->size > 0 ? count_lines(at, block->size) : 0;
+	block->line_count = block->size > 0 ? listing_text_count_lines(at, block->size) : 0;
 	block->lines = malloc((block->line_count + 1) * sizeof(*block->lines));
 	if (!block->lines)
 		return error_set_memory(err);
@@ -43,7 +43,7 @@ static bool split(struct text_block *block, struct error *err)
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
 
 		block->lines[i] = (struct text_line){ at, (size_t)(stop - at) };
-		while (block->lines[i].size > 0 && is_blank(at[block->lines[i].size - 1]))
+		while (block->lines[i].size > 0 && listing_text_is_blank(at[block->lines[i].size - 1]))
 			block->lines[i].size--;
 		at = newline ? newline + 1 : end;
 	}
@@ -60,7 +60,7 @@ bool text_of_file(char *bytes, size_t size, struct text *text, struct error *err
 		return error_set_memory(err);
 	text->block_count = 1;
 	text->blocks[0] = (struct text_block){ .first_line = 1, .bytes = bytes, .size = size };
-	return split(&text->blocks[0], err);
+	return listing_text_split(&text->blocks[0], err);
 }
 
 /* The texts of one file follow each other in a profile. */
@@ -77,7 +77,7 @@ static size_t find_texts(const struct profile *profile, uint32_t source_file, si
 }
 
 /* Appends a text to the block that it goes on with, or to a new one, whose bytes are offsets for now. */
-static void append_text(
+static void listing_text_append_text(
 	const struct profile *profile, const struct profile_source_text *from, struct text *text, uint64_t *next_line)
 {
 	size_t size = string_table_size(profile->strings, from->text);
@@ -107,9 +107,9 @@ bool text_of_profile(const struct profile *profile, uint32_t source_file, struct
 	if (!text->bytes || !text->blocks)
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
-		append_text(profile, &profile->source_texts[first + i], text, &next_line);
+		listing_text_append_text(profile, &profile->source_texts[first + i], text, &next_line);
 	for (size_t i = 0; i < text->block_count; i++)
-		if (!split(&text->blocks[i], err))
+		if (!listing_text_split(&text->blocks[i], err))
 			return false;
 	return true;
 }

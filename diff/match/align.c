@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Copies a string of a profile into the diff's table. */
-static bool copy_string(
+static bool match_align_copy_string(
 	struct diff_build *build, const struct profile *profile, uint32_t from, uint32_t *to, struct error *err)
 {
 	return string_table_add(build->diff->strings, string_table_get(profile->strings, from),
@@ -88,8 +88,8 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 		.interprets = from->origin == PROFILE_ORIGIN_SYSTEM ? profile_language_interpreted_by(name, module)
 								    : PROFILE_LANGUAGE_NATIVE,
 	};
-	if (!copy_string(build, profile, from->name, &to->name, err) ||
-		!copy_string(build, profile, from->module, &to->module, err))
+	if (!match_align_copy_string(build, profile, from->name, &to->name, err) ||
+		!match_align_copy_string(build, profile, from->module, &to->module, err))
 		return false;
 	/* The name of a group has no form that a language gives it. */
 	if (build->is_grouped) {
@@ -97,8 +97,8 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 		to->shown_in = to->module;
 		return true;
 	}
-	return copy_string(build, profile, from->file, &to->file, err) && fill_shown(build, to, name, err) &&
-	       fill_shown_in(build, to, name, err);
+	return match_align_copy_string(build, profile, from->file, &to->file, err) &&
+	       fill_shown(build, to, name, err) && fill_shown_in(build, to, name, err);
 }
 
 static bool align_add_function(
@@ -135,7 +135,7 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 
 		if (ids[function] != PROFILE_NONE)
 			continue;
-		if (!copy_string(build, profile, profile->functions[function].key, &key, err) ||
+		if (!match_align_copy_string(build, profile, profile->functions[function].key, &key, err) ||
 			!hash_map_add(by_key, &key, (uint32_t)build->diff->function_count, &slot, &added, err))
 			return false;
 		ids[function] = *slot;

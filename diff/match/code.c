@@ -20,7 +20,7 @@ static bool code_collect_pieces(
 	return pieces_collect(profile, numbers, pieces, err);
 }
 
-static void set_code(void *context, uint32_t function, enum diff_code code)
+static void match_code_set_code(void *context, uint32_t function, enum diff_code code)
 {
 	struct diff *diff = context;
 
@@ -34,7 +34,7 @@ static bool compare_fingerprints(struct diff_build *build, struct error *err)
 
 	if (!code_collect_pieces(build, DIFF_BASE, &base, err) || !code_collect_pieces(build, DIFF_HEAD, &head, err))
 		return false;
-	pieces_compare(&base, &head, set_code, build->diff);
+	pieces_compare(&base, &head, match_code_set_code, build->diff);
 	return true;
 }
 
@@ -78,7 +78,7 @@ static bool is_of_module(const struct diff_build *build, const struct profile *p
 }
 
 /* The file that a module is on a side, if it is one; else PROFILE_NONE. */
-static uint32_t find_file(const struct diff_build *build, enum diff_side side, uint32_t module)
+static uint32_t match_code_find_file(const struct diff_build *build, enum diff_side side, uint32_t module)
 {
 	const struct profile *profile = build->profiles[side];
 
@@ -129,7 +129,8 @@ static bool lies_alike(const struct diff_build *build, const uint32_t files[DIFF
 
 bool code_module_is_relinked(const struct diff_build *build, uint32_t module)
 {
-	const uint32_t files[DIFF_SIDES] = { find_file(build, DIFF_BASE, module), find_file(build, DIFF_HEAD, module) };
+	const uint32_t files[DIFF_SIDES] = { match_code_find_file(build, DIFF_BASE, module),
+		match_code_find_file(build, DIFF_HEAD, module) };
 	uint32_t build_ids[DIFF_SIDES];
 
 	if (files[DIFF_BASE] == PROFILE_NONE || files[DIFF_HEAD] == PROFILE_NONE)
@@ -227,7 +228,7 @@ bool code_compare(struct diff_build *build, struct error *err)
 
 /* ---- Renames ---- */
 
-static bool is_plt(const struct diff *diff, const struct diff_function *f)
+static bool match_code_is_plt(const struct diff *diff, const struct diff_function *f)
 {
 	return f->name_source == PROFILE_NAME_PLT || strstr(diff_string(diff, f->key), "@plt`") != NULL;
 }
@@ -245,7 +246,7 @@ bool code_may_be_renamed(const struct diff_build *build, uint32_t base, uint32_t
 	const struct diff_function *ends[DIFF_SIDES] = { &build->diff->functions[base], &build->diff->functions[head] };
 
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (is_plt(build->diff, ends[side]) || ends[side]->code == DIFF_CODE_SAME)
+		if (match_code_is_plt(build->diff, ends[side]) || ends[side]->code == DIFF_CODE_SAME)
 			return false;
 	return true;
 }

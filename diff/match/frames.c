@@ -17,7 +17,7 @@ static const uint64_t visits_per_node = 4, least_visits = 5000000;
  */
 static const double min_found_share = 0.7, min_partner_share = 0.4, counting_sigmas = 2;
 
-static bool is_candidate(const struct diff_function *f)
+static bool match_frames_is_candidate(const struct diff_function *f)
 {
 	return diff_state_is_difference((enum diff_state)f->total.state) &&
 	       !diff_state_is_difference((enum diff_state)f->self.state);
@@ -60,7 +60,7 @@ static void list_nodes(struct search *s)
 	}
 }
 
-static double node_delta(const struct diff *diff, uint32_t node)
+static double match_frames_node_delta(const struct diff *diff, uint32_t node)
 {
 	return diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
 }
@@ -72,7 +72,7 @@ static bool has_both(const struct diff *diff, uint32_t node)
 }
 
 /* The nearest node above one that both sides have; 0 for the root. */
-static uint32_t place_of(struct search *s, uint32_t node)
+static uint32_t match_frames_place_of(struct search *s, uint32_t node)
 {
 	const struct diff *diff = s->build->diff;
 	uint32_t n = diff->nodes[node].parent;
@@ -99,7 +99,7 @@ static double left_of(const struct search *s, uint32_t node, uint32_t frame)
 	bool shared = (claim->frame <= frame && frame < nodes[claim->frame].subtree_end) ||
 		      (frame <= claim->frame && claim->frame < nodes[frame].subtree_end);
 
-	return -node_delta(s->build->diff, node) - (shared ? 0 : claim->amount);
+	return -match_frames_node_delta(s->build->diff, node) - (shared ? 0 : claim->amount);
 }
 
 /*
@@ -120,7 +120,7 @@ static double found_below(struct search *s, uint32_t frame, bool claim)
 		if ((nodes[n].flags & DIFF_NODE_INTERRUPT) || is_wait) {
 			n = nodes[n].subtree_end;
 		} else if (child != PROFILE_NONE && !(child <= frame && frame < nodes[child].subtree_end)) {
-			double amount = within(node_delta(diff, n), left_of(s, child, frame));
+			double amount = within(match_frames_node_delta(diff, n), left_of(s, child, frame));
 
 			if (claim && amount != 0)
 				s->claims[child] = (struct claim){ s->claims[child].amount + amount, frame };
@@ -141,7 +141,7 @@ static void search_places(struct search *s, uint32_t function, bool claim, uint3
 
 	for (uint32_t frame = s->first[function]; frame != PROFILE_NONE && s->visits < s->max_visits;
 		frame = s->next[frame]) {
-		uint32_t place = place_of(s, frame), caller = diff->nodes[place].function;
+		uint32_t place = match_frames_place_of(s, frame), caller = diff->nodes[place].function;
 
 		if (!s->build->topmost[frame] || place == 0 || (diff->nodes[frame].flags & DIFF_NODE_INTERRUPT))
 			continue;
@@ -159,7 +159,7 @@ static double take_found(struct search *s, uint32_t function)
 	double sum = 0;
 
 	for (uint32_t frame = s->first[function]; frame != PROFILE_NONE; frame = s->next[frame]) {
-		uint32_t caller = s->build->diff->nodes[place_of(s, frame)].function;
+		uint32_t caller = s->build->diff->nodes[match_frames_place_of(s, frame)].function;
 
 		if (caller == PROFILE_NONE)
 			continue;
@@ -170,7 +170,7 @@ static double take_found(struct search *s, uint32_t function)
 }
 
 /* The partner of a function whose total changed: the caller that lost or gained the time. PROFILE_NONE: none. */
-static uint32_t find_partner(struct search *s, uint32_t function)
+static uint32_t match_frames_find_partner(struct search *s, uint32_t function)
 {
 	const struct diff_estimate *total = &s->build->diff->functions[function].total;
 	double noise = counting_sigmas * sqrt((total->base + total->head) * s->build->sample_weight[DIFF_BASE]);
@@ -210,7 +210,7 @@ static void frames_mark_nodes(struct diff *diff, const bool *is_frame, bool *mov
 	}
 }
 
-static void search_deinit(struct search *s)
+static void match_frames_search_deinit(struct search *s)
 {
 	free(s->first);
 	free(s->next);
@@ -219,7 +219,7 @@ static void search_deinit(struct search *s)
 	free(s->claims);
 }
 
-static bool search_init(struct search *s, struct error *err)
+static bool match_frames_search_init(struct search *s, struct error *err)
 {
 	size_t functions = s->build->diff->function_count + 1, nodes = s->build->diff->node_count + 1;
 
@@ -250,7 +250,7 @@ struct frame {
 	uint32_t function;
 };
 
-static int by_falling_size(const void *a, const void *b)
+static int match_frames_by_falling_size(const void *a, const void *b)
 {
 	const struct frame *x = a, *y = b;
 
@@ -264,10 +264,10 @@ static bool list_frames(const struct diff *diff, struct frame **frames, size_t *
 	if (!*frames)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < diff->function_count; i++)
-		if (is_candidate(&diff->functions[i]))
+		if (match_frames_is_candidate(&diff->functions[i]))
 			(*frames)[(*count)++] = (struct frame){ fabs(diff->functions[i].total.delta), i };
 	if (*count > 0)
-		qsort(*frames, *count, sizeof(**frames), by_falling_size);
+		qsort(*frames, *count, sizeof(**frames), match_frames_by_falling_size);
 	return true;
 }
 
@@ -276,7 +276,7 @@ bool frames_link(struct diff_build *build, struct error *err)
 	struct diff *diff = build->diff;
 	CLEANUP(cleanup_free) bool *is_frame = calloc(diff->function_count + 1, sizeof(*is_frame));
 	CLEANUP(cleanup_free) struct frame *frames = NULL;
-	CLEANUP(search_deinit)
+	CLEANUP(match_frames_search_deinit)
 	struct search search = { .build = build, .max_visits = least_visits + visits_per_node * diff->node_count };
 	size_t count;
 	bool any = false;
@@ -287,10 +287,10 @@ bool frames_link(struct diff_build *build, struct error *err)
 		return false;
 	if (count == 0)
 		return true;
-	if (!search_init(&search, err))
+	if (!match_frames_search_init(&search, err))
 		return false;
 	for (size_t i = 0; i < count && search.visits < search.max_visits; i++) {
-		uint32_t function = frames[i].function, partner = find_partner(&search, function);
+		uint32_t function = frames[i].function, partner = match_frames_find_partner(&search, function);
 
 		if (partner == PROFILE_NONE)
 			continue;

@@ -22,7 +22,7 @@ static bool is_of_machine(const struct diff_build *build, uint32_t node)
  * Fills [node] with whether waits of the program are below it. In the report of one recording, being preempted is
  * waiting for a CPU, and no time of the interrupt at which it began.
  */
-static void find_waits(const struct diff_build *build, bool *waits)
+static void match_interrupts_find_waits(const struct diff_build *build, bool *waits)
 {
 	const struct diff *diff = build->diff;
 
@@ -65,7 +65,7 @@ static bool interrupts_mark_nodes(const struct diff_build *build, struct error *
 
 	if (!kinds || !waits)
 		return error_set_memory(err);
-	find_waits(build, waits);
+	match_interrupts_find_waits(build, waits);
 	for (size_t i = 0; i < diff->function_count; i++)
 		kinds[i] = (uint8_t)interrupts_kind_of(diff, &diff->functions[i]);
 	for (uint32_t node = 1; node < diff->node_count; node++)

@@ -68,7 +68,7 @@ static double shared_callees(const struct diff_build *build, uint32_t base_node,
 	return shared;
 }
 
-static bool add_pair(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks,
+static bool moved_add_pair(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks,
 	struct pairs *pairs, struct error *err)
 {
 	const struct diff *diff = build->diff;
@@ -101,7 +101,7 @@ struct candidates {
 	size_t count[DIFF_SIDES];
 };
 
-static bool find_candidates(const struct diff_build *build, uint32_t parent, struct candidates *found)
+static bool moved_find_candidates(const struct diff_build *build, uint32_t parent, struct candidates *found)
 {
 	const struct diff *diff = build->diff;
 
@@ -132,12 +132,12 @@ static bool collect_pairs(const struct diff_build *build, struct pairs *pairs, s
 		       head = diff->node_total[DIFF_HEAD][parent] * build->load.factor;
 
 		if (!near(base, head, flat_tolerance, build->sample_weight[DIFF_BASE]) ||
-			!find_candidates(build, parent, &found))
+			!moved_find_candidates(build, parent, &found))
 			continue;
 		for (size_t b = 0; b < found.count[DIFF_BASE]; b++) {
 			for (size_t h = 0; h < found.count[DIFF_HEAD]; h++) {
-				if (!add_pair(build, found.nodes[DIFF_BASE][b], found.nodes[DIFF_HEAD][h], marks, pairs,
-					    err))
+				if (!moved_add_pair(build, found.nodes[DIFF_BASE][b], found.nodes[DIFF_HEAD][h], marks,
+					    pairs, err))
 					return false;
 			}
 		}
@@ -227,7 +227,7 @@ static bool is_rename(const struct diff_build *build, const struct pair *pair)
 						    diff_string(build->diff, head->key)) >= min_name_similarity;
 }
 
-static int by_falling_time(const void *a, const void *b)
+static int moved_by_falling_time(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 	double p = fmin(x->base_time, x->head_time), q = fmin(y->base_time, y->head_time);
@@ -257,7 +257,7 @@ bool moved_match(struct diff_build *build, size_t *moved, struct error *err)
 		return false;
 	if (pairs.count == 0)
 		return true;
-	qsort(pairs.items, pairs.count, sizeof(*pairs.items), by_falling_time);
+	qsort(pairs.items, pairs.count, sizeof(*pairs.items), moved_by_falling_time);
 	for (size_t i = 0; i < pairs.count; i++) {
 		const struct pair *pair = &pairs.items[i];
 
@@ -282,7 +282,7 @@ struct transfer {
  * Finds the largest caller of every function that occurs on `side` only. A function has few callers, so keeping one
  * candidate with its time, as in a majority vote, suffices.
  */
-static bool find_callers(const struct diff_build *build, enum diff_side side, struct transfer *transfers)
+static bool moved_find_callers(const struct diff_build *build, enum diff_side side, struct transfer *transfers)
 {
 	const struct diff *diff = build->diff;
 	bool any = false;
@@ -372,7 +372,7 @@ struct neighbours {
 	uint32_t *partner; /* [function] the neighbour with the greatest difference; PROFILE_NONE: none */
 };
 
-static void meet(const struct diff *diff, uint32_t function, uint32_t neighbour, struct neighbours *n)
+static void moved_meet(const struct diff *diff, uint32_t function, uint32_t neighbour, struct neighbours *n)
 {
 	double delta = diff->functions[function].self.delta, other = diff->functions[neighbour].self.delta;
 	uint32_t *partner = &n->partner[function];
@@ -385,7 +385,7 @@ static void meet(const struct diff *diff, uint32_t function, uint32_t neighbour,
 }
 
 /* Finds callers and callees of each function; each pair is counted once. */
-static bool find_neighbours(const struct diff *diff, struct neighbours *n, struct error *err)
+static bool moved_find_neighbours(const struct diff *diff, struct neighbours *n, struct error *err)
 {
 	struct hash_map met;
 	bool ok = true;
@@ -402,8 +402,8 @@ static bool find_neighbours(const struct diff *diff, struct neighbours *n, struc
 		ok = hash_map_add(&met, key, 0, &slot, &added, err);
 		if (!ok || !added)
 			continue;
-		meet(diff, key[0], key[1], n);
-		meet(diff, key[1], key[0], n);
+		moved_meet(diff, key[0], key[1], n);
+		moved_meet(diff, key[1], key[0], n);
 	}
 	hash_map_deinit(&met);
 	return ok;
@@ -419,7 +419,7 @@ static bool link_compiled_at_run_time(struct diff_build *build, struct error *er
 	if (!taken || !partner)
 		return error_set_memory(err);
 	memset(partner, 0xff, (diff->function_count + 1) * sizeof(*partner));
-	if (!find_neighbours(diff, &neighbours, err))
+	if (!moved_find_neighbours(diff, &neighbours, err))
 		return false;
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		struct diff_function *f = &diff->functions[i];
@@ -473,7 +473,7 @@ bool moved_link(struct diff_build *build, struct error *err)
 			continue;
 		for (size_t i = 0; i < count; i++)
 			transfers[i] = (struct transfer){ .caller = PROFILE_NONE };
-		if (find_callers(build, (enum diff_side)side, transfers))
+		if (moved_find_callers(build, (enum diff_side)side, transfers))
 			link_side(build, (enum diff_side)side, transfers);
 	}
 	if (!link_compiled_at_run_time(build, err))

@@ -9,7 +9,7 @@ void pieces_deinit(struct code_pieces *pieces)
 	free(pieces->items);
 }
 
-static int by_function(const void *a, const void *b)
+static int pieces_by_function(const void *a, const void *b)
 {
 	const struct code_piece *x = a, *y = b;
 
@@ -28,9 +28,9 @@ bool pieces_collect(
 		if (numbers[i] != PROFILE_NONE && profile->functions[i].fingerprint != 0)
 			pieces->items[used++] = (struct code_piece){ profile->functions[i].fingerprint, numbers[i] };
 	if (used > 0)
-		qsort(pieces->items, used, sizeof(*pieces->items), by_function);
+		qsort(pieces->items, used, sizeof(*pieces->items), pieces_by_function);
 	for (size_t i = 0; i < used; i++) {
-		if (pieces->count == 0 || by_function(&pieces->items[pieces->count - 1], &pieces->items[i]) != 0)
+		if (pieces->count == 0 || pieces_by_function(&pieces->items[pieces->count - 1], &pieces->items[i]) != 0)
 			pieces->items[pieces->count++] = pieces->items[i];
 	}
 	return true;

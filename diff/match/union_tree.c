@@ -44,7 +44,7 @@ struct ranking {
 	uint32_t *ranks[DIFF_SIDES];
 };
 
-static void ranking_deinit(struct ranking *ranking)
+static void union_tree_ranking_deinit(struct ranking *ranking)
 {
 	free(ranking->functions);
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -87,7 +87,7 @@ static bool ranking_init(const struct diff_build *build, struct ranking *ranking
 	return rank_side(build, DIFF_BASE, ranks, ranking, err) && rank_side(build, DIFF_HEAD, ranks, ranking, err);
 }
 
-static int by_rank(const void *a, const void *b)
+static int union_tree_by_rank(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
 
@@ -100,7 +100,7 @@ static void sort_children(struct child *items, size_t count)
 	enum { FEW = 16 };
 
 	if (count > FEW) {
-		qsort(items, count, sizeof(*items), by_rank);
+		qsort(items, count, sizeof(*items), union_tree_by_rank);
 		return;
 	}
 	for (size_t i = 1; i < count; i++) {
@@ -156,7 +156,7 @@ static void merge_deinit(struct merge *merge)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		children_deinit(&merge->children[side]);
-	ranking_deinit(&merge->ranking);
+	union_tree_ranking_deinit(&merge->ranking);
 	free(merge->open);
 }
 
@@ -248,7 +248,7 @@ static bool union_step(struct merge *merge, struct error *err)
 }
 
 /* Adds the samples' values to their leaves, then each node's total to its parent, whose id is smaller. */
-static bool sum_values(struct diff_build *build, enum diff_side side, struct error *err)
+static bool union_tree_sum_values(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	double *self = calloc(build->diff->node_count, sizeof(*self)),
@@ -344,8 +344,8 @@ static bool merge_trees(struct diff_build *build, struct error *err)
 
 bool union_tree_create(struct diff_build *build, struct error *err)
 {
-	if (!merge_trees(build, err) || !interrupts_mark(build, err) || !sum_values(build, DIFF_BASE, err) ||
-		!sum_values(build, DIFF_HEAD, err) || !mark_topmost(build, err))
+	if (!merge_trees(build, err) || !interrupts_mark(build, err) || !union_tree_sum_values(build, DIFF_BASE, err) ||
+		!union_tree_sum_values(build, DIFF_HEAD, err) || !mark_topmost(build, err))
 		return false;
 	union_tree_find_owners(build->diff, build->owners);
 	return true;

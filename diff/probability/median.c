@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int compare_values(const void *a, const void *b)
+static int median_compare_values(const void *a, const void *b)
 {
 	const struct weighted_value *x = a, *y = b;
 
@@ -18,7 +18,7 @@ static double sort_and_weigh(struct weighted_value *values, size_t count)
 	double sum = 0;
 
 	if (count > 0)
-		qsort(values, count, sizeof(*values), compare_values);
+		qsort(values, count, sizeof(*values), median_compare_values);
 	for (size_t i = 0; i < count; i++)
 		sum += values[i].weight;
 	return sum;

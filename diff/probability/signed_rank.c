@@ -8,14 +8,14 @@ static const double interval_tail = 0.025;
 
 enum { MOST_SUM = SIGNED_RANK_MOST * (SIGNED_RANK_MOST + 1) / 2 };
 
-static int by_size(const void *left, const void *right)
+static int signed_rank_by_size(const void *left, const void *right)
 {
 	double a = fabs(*(const double *)left), b = fabs(*(const double *)right);
 
 	return (a > b) - (a < b);
 }
 
-static int by_value(const void *left, const void *right)
+static int signed_rank_by_value(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
 
@@ -58,7 +58,7 @@ static size_t fill_means(const double *values, size_t count, double *means)
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = i; j < count; j++)
 			means[filled++] = (values[i] + values[j]) / 2;
-	qsort(means, filled, sizeof(*means), by_value);
+	qsort(means, filled, sizeof(*means), signed_rank_by_value);
 	return filled;
 }
 
@@ -68,7 +68,7 @@ struct signed_rank signed_rank_of(double *values, size_t count)
 	size_t sums = count * (count + 1) / 2, least, outside = 0;
 	struct signed_rank result;
 
-	qsort(values, count, sizeof(*values), by_size);
+	qsort(values, count, sizeof(*values), signed_rank_by_size);
 	sum = rank_sum(values, count);
 	fill_probabilities(count, buffer);
 	least = (size_t)floor(fmin(sum, (double)sums - sum) + 0.5);

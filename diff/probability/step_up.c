@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int by_p(const void *a, const void *b)
+static int step_up_by_p(const void *a, const void *b)
 {
 	const struct step_up_member *x = a, *y = b;
 
@@ -18,7 +18,7 @@ void step_up_of(struct step_up_member *members, size_t count, double tests)
 	double least = 1;
 
 	if (count > 0)
-		qsort(members, count, sizeof(*members), by_p);
+		qsort(members, count, sizeof(*members), step_up_by_p);
 	for (size_t i = count; i-- > 0;) {
 		least = fmin(least, members[i].p * tests / (double)(i + 1));
 		members[i].q = least;

@@ -23,7 +23,7 @@ static const int64_t most_sleep_ns = 2000000000;
 
 /* ---- The child ---- */
 
-static void lower(__rlimit_resource_t resource, rlim_t value)
+static void repository_child_lower(__rlimit_resource_t resource, rlim_t value)
 {
 	struct rlimit limit;
 
@@ -44,7 +44,7 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static _Noreturn void refuse(const char *why)
+static _Noreturn void repository_child_refuse(const char *why)
 {
 	(void)!write(STDERR_FILENO, why, strlen(why));
 	_exit(CODE_CANNOT_RUN);
@@ -57,26 +57,27 @@ static _Noreturn void be_git(const struct repository_child *child, pid_t parent,
 
 	child_end_with(parent);
 	reset_signals();
-	lower(RLIMIT_CORE, 0);
-	lower(RLIMIT_FSIZE, child->max_bytes);
+	repository_child_lower(RLIMIT_CORE, 0);
+	repository_child_lower(RLIMIT_FSIZE, child->max_bytes);
 	if (fchdir(child->directory) != 0 || null < 0)
-		refuse("its directory cannot be entered");
+		repository_child_refuse("its directory cannot be entered");
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(complaints, STDERR_FILENO) < 0)
 		_exit(CODE_CANNOT_RUN);
 	if (child->user != 0 && geteuid() == 0 && rights_become_account(child->user) != 0)
-		refuse("it cannot become the owner of the repository; run Kelvin as that user");
+		repository_child_refuse("it cannot become the owner of the repository; run Kelvin as that user");
 	/* The change of user has cleared it. */
 	child_end_with(parent);
 	if (child->places && (rights_read_below(child->places) & RIGHTS_LEFT_FILES))
-		refuse("this kernel cannot keep it to the directories that may be read, for want of Landlock");
+		repository_child_refuse(
+			"this kernel cannot keep it to the directories that may be read, for want of Landlock");
 	child_close_between(STDERR_FILENO + 1, ~0U);
 	/* A kernel without seccomp leaves it to the environment and the arguments that nothing is started. */
 	(void)!filter_enter_alone();
 	/* Last: a sanitizer maps more than that. */
-	lower(RLIMIT_DATA, most_memory);
+	repository_child_lower(RLIMIT_DATA, most_memory);
 	execve(child->program, (char *const *)(uintptr_t)child->arguments,
 		(char *const *)(uintptr_t)child->environment);
-	refuse("git cannot be executed");
+	repository_child_refuse("git cannot be executed");
 }
 
 /* ---- The parent ---- */
@@ -140,7 +141,8 @@ static bool judge_ending(const struct repository_child *child, enum ending endin
 	return false;
 }
 
-static bool judge(const struct repository_child *child, int status, struct repository_answer *answer, struct error *err)
+static bool repository_child_judge(
+	const struct repository_child *child, int status, struct repository_answer *answer, struct error *err)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
 		return error_set(err, ERROR_LIMIT, "what git wrote is more than the %zu kB that are read",
@@ -155,7 +157,8 @@ static bool judge(const struct repository_child *child, int status, struct repos
 	return true;
 }
 
-static bool start(const struct repository_child *child, int output, pid_t *pid, int *complaints, struct error *err)
+static bool repository_child_start(
+	const struct repository_child *child, int output, pid_t *pid, int *complaints, struct error *err)
 {
 	pid_t self = getpid();
 	int ends[2];
@@ -186,14 +189,14 @@ bool repository_child_run(const struct repository_child *child, struct repositor
 	*answer = (struct repository_answer){ .fd = file_in_memory("git", err) };
 	if (answer->fd < 0)
 		return error_prefix(err, "cannot run git");
-	if (!start(child, answer->fd, &pid, &complaints, err))
+	if (!repository_child_start(child, answer->fd, &pid, &complaints, err))
 		return false;
 	ending = listen(pid, complaints, deadline_ns, answer->complaint);
 	if (ending != ENDED)
 		(void)kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return judge_ending(child, ending, err) && judge(child, status, answer, err);
+	return judge_ending(child, ending, err) && repository_child_judge(child, status, answer, err);
 }
 
 void repository_answer_deinit(struct repository_answer *answer)

@@ -22,12 +22,12 @@ struct code_text code_text_of(const char *path)
 	return code;
 }
 
-static bool is_word(char c)
+static bool code_text_is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
 }
 
-static bool is_blank(char c)
+static bool code_text_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f';
 }
@@ -47,11 +47,11 @@ static bool starts(const struct code_line *line, const char *with)
 	return (size_t)(line->end - line->at) >= size && memcmp(line->at, with, size) == 0;
 }
 
-static void take(struct code_text *code, struct code_line *line)
+static void code_text_take(struct code_text *code, struct code_line *line)
 {
 	char c = *line->at++;
 
-	line->words += is_word(c);
+	line->words += code_text_is_word(c);
 	line->hash = hash_mix(line->hash ^ (unsigned char)c, UINT64_C(0x9e3779b97f4a7c15));
 	code->all = hash_mix(code->all ^ (unsigned char)c, UINT64_C(0xd6e8feb86659fd93));
 }
@@ -89,7 +89,7 @@ static bool open_comment(struct code_text *code, struct code_line *line)
 static void open_line(struct code_text *code, struct code_line *line)
 {
 	bool is_star = !code->has_hash_comments && line->at < line->end && *line->at == '*' &&
-		       (line->at + 1 == line->end || is_blank(line->at[1]) || line->at[1] == '/');
+		       (line->at + 1 == line->end || code_text_is_blank(line->at[1]) || line->at[1] == '/');
 
 	if (is_star)
 		line->at = line->end;
@@ -105,17 +105,17 @@ static void take_next(struct code_text *code, struct code_line *line)
 
 	if (line->quote == 0 && open_comment(code, line))
 		return;
-	if (is_blank(c)) {
+	if (code_text_is_blank(c)) {
 		line->at++;
 		return;
 	}
 	if (c == '\\' && line->quote && line->at + 1 < line->end)
-		take(code, line);
+		code_text_take(code, line);
 	else if (line->quote == 0 && (c == '"' || c == '\''))
 		line->quote = c;
 	else if (c == line->quote)
 		line->quote = 0;
-	take(code, line);
+	code_text_take(code, line);
 }
 
 uint32_t code_text_line(struct code_text *code, const char *text, size_t size)
@@ -123,7 +123,7 @@ uint32_t code_text_line(struct code_text *code, const char *text, size_t size)
 	struct code_line line = { .at = text, .end = text + size };
 	uint32_t hash;
 
-	while (line.at < line.end && is_blank(*line.at))
+	while (line.at < line.end && code_text_is_blank(*line.at))
 		line.at++;
 	if (!code->comment)
 		open_line(code, &line);

@@ -147,7 +147,7 @@ bool repository_is_of_system(const char *path)
 }
 
 /* How well an entry fits; 0: not at all. Entries of which `path` has all come first. */
-static size_t weigh(const char *entry, const char *path, bool is_system)
+static size_t repository_files_weigh(const char *entry, const char *path, bool is_system)
 {
 	struct agreement agreement = agree(entry, path);
 
@@ -187,7 +187,7 @@ const char *repository_files_match(const struct repository_files *files, const c
 	is_system = repository_is_of_system(simple);
 	for (size_t i = find_first(files, hash); i < files->count && files->entries[i].name_hash == hash; i++) {
 		const char *entry = files->bytes + files->entries[i].at;
-		size_t weight = weigh(entry, simple, is_system);
+		size_t weight = repository_files_weigh(entry, simple, is_system);
 
 		equals = weight > most ? 1 : equals + (weight == most);
 		if (weight > most) {

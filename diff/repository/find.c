@@ -35,7 +35,7 @@ static char *program_in(const char *directory, size_t size)
 	return asprintf(&program, "%s/git", path) < 0 ? NULL : program;
 }
 
-static bool find_program(struct repository *repository, struct error *err)
+static bool repository_find_program(struct repository *repository, struct error *err)
 {
 	const char *at = getenv("PATH");
 
@@ -61,7 +61,7 @@ static bool find_program(struct repository *repository, struct error *err)
  * The user's own environment decides who is trusted (safe.directory): HOME, and GIT_CONFIG_* of the user's. Other
  * variables of git name directories and programs, or have it write traces.
  */
-static bool is_kept(const char *variable)
+static bool find_is_kept(const char *variable)
 {
 	static const char *const kept[] = { "HOME=", "XDG_CONFIG_HOME=", "SUDO_UID=", "GIT_CONFIG_GLOBAL=",
 		"GIT_CONFIG_SYSTEM=", "GIT_CONFIG_NOSYSTEM=", "GIT_CONFIG_COUNT=", "GIT_CONFIG_KEY_",
@@ -89,13 +89,13 @@ static const char **user_environment(void)
 		return NULL;
 	memcpy(all, ours, sizeof(ours));
 	for (size_t i = 0; i < count; i++)
-		if (is_kept(environ[i]))
+		if (find_is_kept(environ[i]))
 			all[used++] = environ[i];
 	return all;
 }
 
 /* Why git does not open it, with the next step. */
-static bool refuse(const struct repository *repository, const char *complaint, struct error *err)
+static bool find_refuse(const struct repository *repository, const char *complaint, struct error *err)
 {
 	const char *allow = strstr(complaint, "\tgit config --global --add safe.directory");
 	char line[256];
@@ -120,8 +120,8 @@ static bool refuse(const struct repository *repository, const char *complaint, s
 }
 
 /* Asks git for one text about the repository. */
-static bool ask(const struct repository *repository, int directory, const char *const *what, size_t count, char *text,
-	size_t size, struct error *err)
+static bool find_ask(const struct repository *repository, int directory, const char *const *what, size_t count,
+	char *text, size_t size, struct error *err)
 {
 	CLEANUP(repository_answer_deinit) struct repository_answer answer = { .fd = -1 };
 	CLEANUP(cleanup_free) const char **environment = user_environment();
@@ -142,19 +142,20 @@ static bool ask(const struct repository *repository, int directory, const char *
 	if (!repository_child_run(&child, &answer, err))
 		return error_prefix(err, "the repository of %.200s", repository->name);
 	if (answer.code != 0)
-		return refuse(repository, answer.complaint, err);
+		return find_refuse(repository, answer.complaint, err);
 	return repository_answer_text(&answer, text, size)
 		       ? true
 		       : error_set(err, ERROR_SYSTEM, "the repository of %.200s: git says where it is in %s",
 				 repository->name, "more bytes than a path has");
 }
 
-static bool ask_path(
+static bool find_ask_path(
 	const struct repository *repository, int directory, const char *what, char **path, struct error *err)
 {
 	char text[TEXT_BYTES];
 
-	if (!ask(repository, directory, (const char *[]){ "--path-format=absolute", what }, 2, text, sizeof(text), err))
+	if (!find_ask(repository, directory, (const char *[]){ "--path-format=absolute", what }, 2, text, sizeof(text),
+		    err))
 		return false;
 	/* A git that does not know the option repeats it. */
 	if (text[0] != '/')
@@ -168,7 +169,7 @@ static bool ask_path(
  * Root reads as whom the repository belongs to: links and alternates in it lead where that user could go. The work
  * tree's owner comes first, who can have the repository exchanged meanwhile.
  */
-static bool choose_user(struct repository *repository, int directory, struct error *err)
+static bool find_choose_user(struct repository *repository, int directory, struct error *err)
 {
 	CLEANUP(cleanup_close) int common = open(repository->common_directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat tree, all;
@@ -180,7 +181,7 @@ static bool choose_user(struct repository *repository, int directory, struct err
 	return true;
 }
 
-static bool is_same(const struct stat *one, const struct stat *other)
+static bool find_is_same(const struct stat *one, const struct stat *other)
 {
 	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
@@ -190,7 +191,7 @@ static bool is_bound(const struct repository_bounds *bounds, const struct stat *
 	struct stat info;
 
 	for (size_t i = 0; i < bounds->count; i++)
-		if (fstat(bounds->directories[i], &info) == 0 && is_same(&info, directory))
+		if (fstat(bounds->directories[i], &info) == 0 && find_is_same(&info, directory))
 			return true;
 	return false;
 }
@@ -200,7 +201,7 @@ static bool lies_within(const struct repository_bounds *bounds, const char *path
 	CLEANUP(cleanup_close) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat last = { 0 }, info;
 
-	while (fd >= 0 && fstat(fd, &info) == 0 && !is_same(&info, &last)) {
+	while (fd >= 0 && fstat(fd, &info) == 0 && !find_is_same(&info, &last)) {
 		int above;
 
 		if (is_bound(bounds, &info))
@@ -232,11 +233,11 @@ bool repository_find(struct repository *repository, char format[REPOSITORY_FORMA
 
 	if (directory < 0)
 		return error_set_errno(err, errno, "cannot open the repository of %.200s", repository->name);
-	return find_program(repository, err) &&
-	       ask_path(repository, directory, "--git-dir", &repository->git_directory, err) &&
-	       ask_path(repository, directory, "--git-common-dir", &repository->common_directory, err) &&
+	return repository_find_program(repository, err) &&
+	       find_ask_path(repository, directory, "--git-dir", &repository->git_directory, err) &&
+	       find_ask_path(repository, directory, "--git-common-dir", &repository->common_directory, err) &&
 	       check_bounds(repository, err) &&
-	       ask(repository, directory, (const char *[]){ "--show-object-format", "--show-ref-format" }, 2, format,
-		       REPOSITORY_FORMAT_BYTES, err) &&
-	       choose_user(repository, directory, err);
+	       find_ask(repository, directory, (const char *[]){ "--show-object-format", "--show-ref-format" }, 2,
+		       format, REPOSITORY_FORMAT_BYTES, err) &&
+	       find_choose_user(repository, directory, err);
 }

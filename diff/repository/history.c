@@ -31,7 +31,7 @@ struct log_parser {
 	struct error *err;
 };
 
-static bool refuse(const struct log_parser *p, const char *what)
+static bool repository_history_refuse(const struct log_parser *p, const char *what)
 {
 	return error_set(p->err, ERROR_FORMAT, "what git wrote of the commits is not as expected: %s (byte %zu)", what,
 		byte_reader_offset(&p->reader));
@@ -50,7 +50,7 @@ static bool at_byte(const struct log_parser *p, char byte)
 }
 
 /* The line at hand without its end. */
-static const char *take_line(struct log_parser *p, size_t *size)
+static const char *repository_history_take_line(struct log_parser *p, size_t *size)
 {
 	size_t left = byte_reader_left(&p->reader);
 	const char *line = (const char *)p->reader.pos, *end = left > 0 ? memchr(line, '\n', left) : NULL;
@@ -62,7 +62,7 @@ static const char *take_line(struct log_parser *p, size_t *size)
 
 /* ---- Patches ---- */
 
-static bool take_number(const char **at, const char *end, uint32_t *number)
+static bool repository_history_take_number(const char **at, const char *end, uint32_t *number)
 {
 	uint64_t value = 0;
 	const char *start = *at;
@@ -83,12 +83,12 @@ static bool take_span(const char **at, const char *end, char sign, uint32_t *lin
 		return false;
 	(*at)++;
 	*count = 1;
-	if (!take_number(at, end, line))
+	if (!repository_history_take_number(at, end, line))
 		return false;
 	if (*at >= end || **at != ',')
 		return true;
 	(*at)++;
-	return take_number(at, end, count);
+	return repository_history_take_number(at, end, count);
 }
 
 /* "@@ -1,2 +3,4 @@ what follows" */
@@ -102,7 +102,7 @@ static bool read_hunk_line(const char *line, size_t size, struct repository_hunk
 	return end - at >= 3 && memcmp(at, " @@", 3) == 0;
 }
 
-static bool read_texts(struct log_parser *p, char sign, uint32_t count, struct code_text *code)
+static bool repository_history_read_texts(struct log_parser *p, char sign, uint32_t count, struct code_text *code)
 {
 	struct repository_history *history = p->history;
 
@@ -111,14 +111,14 @@ static bool read_texts(struct log_parser *p, char sign, uint32_t count, struct c
 		size_t size;
 
 		if (!at_byte(p, sign))
-			return refuse(p, "a hunk is shorter than it says");
-		line = take_line(p, &size);
+			return repository_history_refuse(p, "a hunk is shorter than it says");
+		line = repository_history_take_line(p, &size);
 		if (!ARRAY_RESERVE(&history->texts, &p->text_capacity, history->text_count + 1, MAX_LINES, p->err))
 			return false;
 		history->texts[history->text_count++] = code_text_line(code, line + 1, size - 1);
 		/* "\ No newline at end of file" */
 		if (at_byte(p, '\\'))
-			take_line(p, &size);
+			repository_history_take_line(p, &size);
 	}
 	return true;
 }
@@ -142,14 +142,15 @@ static bool read_hunk(struct log_parser *p, struct repository_commit *commit, si
 	struct repository_hunk hunk = { .file = (uint32_t)file, .old_text = history->text_count };
 	struct code_text old, new;
 	size_t size;
-	const char *line = take_line(p, &size);
+	const char *line = repository_history_take_line(p, &size);
 
 	if (!read_hunk_line(line, size, &hunk) || !is_in_order(p, commit, &hunk))
-		return refuse(p, "the head of a hunk");
+		return repository_history_refuse(p, "the head of a hunk");
 	old = code_text_of(string_table_get(history->strings, f->new_path ? f->new_path : f->old_path));
 	new = old;
 	hunk.new_text = hunk.old_text + hunk.old_count;
-	if (!read_texts(p, '-', hunk.old_count, &old) || !read_texts(p, '+', hunk.new_count, &new))
+	if (!repository_history_read_texts(p, '-', hunk.old_count, &old) ||
+		!repository_history_read_texts(p, '+', hunk.new_count, &new))
 		return false;
 	hunk.is_laid_out = hunk.old_count > 0 && hunk.new_count > 0 && old.all == new.all;
 	if (!ARRAY_RESERVE(&history->hunks, &p->hunk_capacity, history->hunk_count + 1, MAX_LINES, p->err))
@@ -159,13 +160,14 @@ static bool read_hunk(struct log_parser *p, struct repository_commit *commit, si
 	return true;
 }
 
-static bool ends_with(const char *line, size_t size, const char *path, size_t path_size)
+static bool repository_history_ends_with(const char *line, size_t size, const char *path, size_t path_size)
 {
 	return path_size > 0 && size >= path_size && memcmp(line + size - path_size, path, path_size) == 0;
 }
 
 /* Finds the file that "diff --git a/OLD b/NEW" is of. A file of which only blanks differ may have no such line. */
-static bool find_file(struct log_parser *p, const struct repository_commit *commit, const char *line, size_t size)
+static bool repository_history_find_file(
+	struct log_parser *p, const struct repository_commit *commit, const char *line, size_t size)
 {
 	const struct repository_history *history = p->history;
 
@@ -173,11 +175,11 @@ static bool find_file(struct log_parser *p, const struct repository_commit *comm
 		const struct repository_file *file = &history->files[p->next_file];
 		uint32_t path = file->new_path ? file->new_path : file->old_path;
 
-		if (ends_with(line, size, string_table_get(history->strings, path),
+		if (repository_history_ends_with(line, size, string_table_get(history->strings, path),
 			    string_table_size(history->strings, path)))
 			return true;
 	}
-	return refuse(p, "a patch of a file that was not named");
+	return repository_history_refuse(p, "a patch of a file that was not named");
 }
 
 static bool read_patch(struct log_parser *p, struct repository_commit *commit)
@@ -187,7 +189,7 @@ static bool read_patch(struct log_parser *p, struct repository_commit *commit)
 	while (byte_reader_left(&p->reader) > 0 && !at_byte(p, '\0')) {
 		if (at(p, "@@ ")) {
 			if (!has_file)
-				return refuse(p, "a hunk of no file");
+				return repository_history_refuse(p, "a hunk of no file");
 			if (!read_hunk(p, commit, p->next_file))
 				return false;
 			continue;
@@ -197,29 +199,30 @@ static bool read_patch(struct log_parser *p, struct repository_commit *commit)
 			size_t size;
 
 			p->next_file += has_file;
-			line = take_line(p, &size);
-			if (!find_file(p, commit, line, size))
+			line = repository_history_take_line(p, &size);
+			if (!repository_history_find_file(p, commit, line, size))
 				return false;
 			has_file = true;
 			continue;
 		}
-		take_line(p, &(size_t){ 0 });
+		repository_history_take_line(p, &(size_t){ 0 });
 	}
 	return true;
 }
 
 /* ---- What was changed ---- */
 
-static bool add_path(struct log_parser *p, uint32_t *id)
+static bool repository_history_add_path(struct log_parser *p, uint32_t *id)
 {
 	size_t size;
 	const char *path = byte_reader_string(&p->reader, &size);
 
 	return path && size > 0 ? string_table_add(p->history->strings, path, size, id, p->err)
-				: refuse(p, "a path is missing");
+				: repository_history_refuse(p, "a path is missing");
 }
 
-static bool add_file(struct log_parser *p, struct repository_commit *commit, uint32_t old_path, uint32_t new_path)
+static bool repository_history_add_file(
+	struct log_parser *p, struct repository_commit *commit, uint32_t old_path, uint32_t new_path)
 {
 	struct repository_history *history = p->history;
 
@@ -231,29 +234,31 @@ static bool add_file(struct log_parser *p, struct repository_commit *commit, uin
 }
 
 /* ":100644 100644 0123456 789abcd R097", a NUL, and a path, or the old and the new one, each with a NUL behind it */
-static bool read_raw(struct log_parser *p, struct repository_commit *commit)
+static bool repository_history_read_raw(struct log_parser *p, struct repository_commit *commit)
 {
 	const char *entry = byte_reader_string(&p->reader, NULL);
 	const char *status = entry ? strrchr(entry, ' ') : NULL;
 	uint32_t old_path, new_path;
 
 	if (!status)
-		return refuse(p, "a change without its kind");
-	if (!add_path(p, &old_path))
+		return repository_history_refuse(p, "a change without its kind");
+	if (!repository_history_add_path(p, &old_path))
 		return false;
 	new_path = old_path;
 	switch (status[1]) {
 	case 'A':
-		return add_file(p, commit, 0, new_path);
+		return repository_history_add_file(p, commit, 0, new_path);
 	case 'D':
-		return add_file(p, commit, old_path, 0);
+		return repository_history_add_file(p, commit, old_path, 0);
 	case 'T': /* the patch removes the one, and adds the other */
-		return add_file(p, commit, old_path, 0) && add_file(p, commit, 0, new_path);
+		return repository_history_add_file(p, commit, old_path, 0) &&
+		       repository_history_add_file(p, commit, 0, new_path);
 	case 'R':
 	case 'C':
-		return add_path(p, &new_path) && add_file(p, commit, old_path, new_path);
+		return repository_history_add_path(p, &new_path) &&
+		       repository_history_add_file(p, commit, old_path, new_path);
 	default:
-		return add_file(p, commit, old_path, new_path);
+		return repository_history_add_file(p, commit, old_path, new_path);
 	}
 }
 
@@ -266,7 +271,7 @@ static bool read_changes(struct log_parser *p, struct repository_commit *commit)
 	if (!at_byte(p, ':'))
 		return true;
 	while (at_byte(p, ':'))
-		if (!read_raw(p, commit))
+		if (!repository_history_read_raw(p, commit))
 			return false;
 	p->next_file = commit->first_file;
 	/* A NUL stands before a patch; where there is none, it is the next commit's. */
@@ -305,7 +310,7 @@ static bool read_commit(struct log_parser *p)
 	const char *subject = byte_reader_string(&p->reader, &subject_size);
 
 	if (!byte_reader_ok(&p->reader) || !is_id_of(id, id_size))
-		return refuse(p, "the head of a commit");
+		return repository_history_refuse(p, "the head of a commit");
 	memcpy(commit.id, id, id_size + 1);
 	read_merged(parents, &commit);
 	if (!string_table_add(history->strings, subject,

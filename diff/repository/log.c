@@ -21,7 +21,7 @@ struct log_question {
 	size_t revision_count, path_count;
 };
 
-static size_t append(const char **arguments, size_t count, const char *const *more, size_t more_count)
+static size_t log_append(const char **arguments, size_t count, const char *const *more, size_t more_count)
 {
 	for (size_t i = 0; i < more_count; i++)
 		arguments[count + i] = more[i];
@@ -41,12 +41,12 @@ static bool run_log(const struct repository *repository, const struct log_questi
 	if (!arguments)
 		return error_set_memory(err);
 	arguments[count++] = "log";
-	count = append(arguments, count, as_it_is, AS_IT_IS);
+	count = log_append(arguments, count, as_it_is, AS_IT_IS);
 	for (const char *const *option = question->options; *option; option++)
 		arguments[count++] = *option;
-	count = append(arguments, count, question->revisions, question->revision_count);
+	count = log_append(arguments, count, question->revisions, question->revision_count);
 	arguments[count++] = "--";
-	append(arguments, count, question->paths, question->path_count);
+	log_append(arguments, count, question->paths, question->path_count);
 	if (!repository_git(repository, arguments, max_bytes, LOG_SECONDS, &answer, err))
 		return error_prefix(err, "the commits of the range");
 	repository_complaint_line(answer.complaint, complaint, sizeof(complaint));

@@ -21,7 +21,8 @@ static bool write_new(int directory, const char *name, const char *text, struct 
 }
 
 /* A name of our directory that leads into the repository, whether it has that or not. */
-static bool link_to(int directory, const char *name, const char *in, const char *entry, struct error *err)
+static bool repository_open_link_to(
+	int directory, const char *name, const char *in, const char *entry, struct error *err)
 {
 	CLEANUP(cleanup_free) char *target = NULL;
 
@@ -32,7 +33,7 @@ static bool link_to(int directory, const char *name, const char *in, const char 
 }
 
 /* Reads HEAD, or where it leads if it is a link as git once made them. Its bytes are foreign. */
-static ssize_t read_head(const char *git_directory, char *head, size_t size)
+static ssize_t repository_open_read_head(const char *git_directory, char *head, size_t size)
 {
 	CLEANUP(cleanup_close) int at = open(git_directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(cleanup_close)
@@ -65,7 +66,7 @@ static bool is_head(const char *head)
 static bool copy_head(const struct repository *repository, int directory, struct error *err)
 {
 	char head[MOST_HEAD_BYTES + 2];
-	ssize_t size = read_head(repository->git_directory, head, MOST_HEAD_BYTES);
+	ssize_t size = repository_open_read_head(repository->git_directory, head, MOST_HEAD_BYTES);
 
 	head[size > 0 ? size : 0] = '\0';
 	head[strcspn(head, "\n")] = '\0';
@@ -85,26 +86,28 @@ static bool write_config(const struct repository *repository, int directory, con
 		is_sha256 || is_table, is_sha256 || is_table ? "[extensions]\n" : "",
 		is_sha256 ? "\tobjectFormat = sha256\n" : "", is_table ? "\trefStorage = reftable\n" : "");
 	return write_new(directory, "config", text, err) &&
-	       (!is_table || link_to(directory, "reftable", repository->common_directory, "reftable", err));
+	       (!is_table ||
+		       repository_open_link_to(directory, "reftable", repository->common_directory, "reftable", err));
 }
 
-static bool fill(const struct repository *repository, int directory, const char *format, struct error *err)
+static bool repository_open_fill(
+	const struct repository *repository, int directory, const char *format, struct error *err)
 {
 	/* Of each work tree its own: what it fetched last, merges and so on. */
 	static const char *const own[] = { "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD" };
 	const char *all = repository->common_directory, *tree = repository->git_directory;
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (!link_to(directory, own[i], tree, own[i], err))
+		if (!repository_open_link_to(directory, own[i], tree, own[i], err))
 			return false;
 	if (mkdirat(directory, "logs", 0755) != 0 || fchmodat(directory, "logs", 0755, 0) != 0)
 		return error_set_errno(err, errno, "cannot make a directory for git");
 	return copy_head(repository, directory, err) && write_config(repository, directory, format, err) &&
-	       link_to(directory, "refs", all, "refs", err) &&
-	       link_to(directory, "packed-refs", all, "packed-refs", err) &&
-	       link_to(directory, "shallow", all, "shallow", err) &&
-	       link_to(directory, "logs/refs", all, "logs/refs", err) &&
-	       link_to(directory, "logs/HEAD", tree, "logs/HEAD", err);
+	       repository_open_link_to(directory, "refs", all, "refs", err) &&
+	       repository_open_link_to(directory, "packed-refs", all, "packed-refs", err) &&
+	       repository_open_link_to(directory, "shallow", all, "shallow", err) &&
+	       repository_open_link_to(directory, "logs/refs", all, "logs/refs", err) &&
+	       repository_open_link_to(directory, "logs/HEAD", tree, "logs/HEAD", err);
 }
 
 static bool make_directory(struct repository *repository, const char *format, struct error *err)
@@ -120,7 +123,7 @@ static bool make_directory(struct repository *repository, const char *format, st
 	/* Whatever the umask: the owner of the repository reads it. */
 	if (repository->directory < 0 || fchmod(repository->directory, 0755) != 0)
 		return error_set_errno(err, errno, "cannot make a directory for git");
-	return fill(repository, repository->directory, format, err);
+	return repository_open_fill(repository, repository->directory, format, err);
 }
 
 /* ---- Questions ---- */
@@ -232,7 +235,7 @@ static bool check_owner(const struct repository *repository, struct error *err)
 		repository->name, (unsigned int)repository->user, line);
 }
 
-static bool open_all(struct repository *repository, struct error *err)
+static bool repository_open_all(struct repository *repository, struct error *err)
 {
 	char format[REPOSITORY_FORMAT_BYTES];
 
@@ -252,7 +255,7 @@ bool repository_open(const char *directory, const struct repository_bounds *boun
 	made->name = strdup(directory);
 	if (!made->name)
 		return error_set_memory(err);
-	if (!open_all(made, err))
+	if (!repository_open_all(made, err))
 		return false;
 	*repository = TAKE(made);
 	return true;

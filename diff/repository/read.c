@@ -77,7 +77,7 @@ static bool refuse_missing(
 		repository->name, commit, line, repository->name, commit);
 }
 
-static int take_output(struct repository_answer *answer)
+static int repository_read_take_output(struct repository_answer *answer)
 {
 	int fd = answer->fd;
 
@@ -98,7 +98,7 @@ bool repository_list_files(
 		return error_prefix(err, "the files of commit %.12s", commit);
 	if (answer.code != 0)
 		return refuse_missing(repository, commit, answer.complaint, err);
-	*fd = take_output(&answer);
+	*fd = repository_read_take_output(&answer);
 	return true;
 }
 
@@ -163,6 +163,6 @@ bool repository_read_file(const struct repository *repository, const char *commi
 		return error_prefix(err, "the file '%.200s' of commit %.12s", path, commit);
 	if (answer.code != 0)
 		return refuse_missing(repository, commit, answer.complaint, err);
-	*fd = take_output(&answer);
+	*fd = repository_read_take_output(&answer);
 	return true;
 }

@@ -6,7 +6,7 @@
 /* A row with this number of samples on both sides together has half the weight of a large one. */
 static const double half_weight_samples = 1000;
 
-static double weight_of(const struct experiment *experiment, size_t row)
+static double bh_weight_of(const struct experiment *experiment, size_t row)
 {
 	double samples = 0;
 
@@ -24,7 +24,7 @@ static size_t bh_collect_members(const struct experiment *experiment, const stru
 	double sum = 0;
 
 	for (uint32_t row = 0; row < experiment->row_count; row++) {
-		double weight = weight_of(experiment, row);
+		double weight = bh_weight_of(experiment, row);
 
 		/* Row 0, the whole, is tested by itself. */
 		if (row == 0 || !results[row].tested || results[row].adjustment > 0 ||

@@ -23,7 +23,7 @@ enum { MOST_FACTORS = sizeof(range_factors) / sizeof(range_factors[0]) };
 static const double assumed_share = 0.005;
 
 /* The range of a row's values in the runs of one side, times their number: as large as a difference of the sums. */
-static double range_of(const struct experiment *experiment, enum diff_side side, size_t row)
+static double evidence_exact_range_of(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	size_t runs = experiment->sides[side].unit_count;
 	const double *values = experiment_values(experiment, side, row);
@@ -71,7 +71,8 @@ static void judge_estimate(
 	estimate->state = exact_state(estimate->delta, noise, least, whole->base > 0, whole->head > 0);
 }
 
-static void judge_row(struct diff *diff, const struct experiment *experiment, size_t number, double noise, double least)
+static void evidence_exact_judge_row(
+	struct diff *diff, const struct experiment *experiment, size_t number, double noise, double least)
 {
 	const struct row *row = &experiment->rows[number];
 	struct diff_function *f = &diff->functions[row->id];
@@ -107,10 +108,10 @@ void evidence_exact(struct diff_build *build, const struct experiment *experimen
 	diff->evidence.q = NAN;
 	diff->evidence.floor_rsd = has_repeats || !has_runtime ? 0 : assumed_share;
 	for (size_t row = 0; row < experiment->row_count; row++) {
-		double ranges[DIFF_SIDES] = { range_of(experiment, DIFF_BASE, row),
-			range_of(experiment, DIFF_HEAD, row) * experiment->factor };
+		double ranges[DIFF_SIDES] = { evidence_exact_range_of(experiment, DIFF_BASE, row),
+			evidence_exact_range_of(experiment, DIFF_HEAD, row) * experiment->factor };
 
-		judge_row(diff, experiment, row,
+		evidence_exact_judge_row(diff, experiment, row,
 			evidence_exact_noise(ranges, runs, has_runtime, build_points_of(build_whole(diff))), least);
 	}
 }

@@ -213,7 +213,7 @@ static double row_variance(const struct model *model, const struct moderation *m
 	return fmax(variance, fit->dispersion.variance);
 }
 
-static void test_row(
+static void evidence_runs_test_row(
 	const struct model *model, const struct moderation *moderation, size_t row, struct row_result *result)
 {
 	const struct experiment *experiment = model->experiment;
@@ -353,7 +353,7 @@ static void test_any(
 	else if (experiment->whole_is_measured && experiment_is_whole(experiment, row))
 		test_whole(experiment, row, result);
 	else
-		test_row(model, moderation, row, result);
+		evidence_runs_test_row(model, moderation, row, result);
 }
 
 /*

@@ -93,7 +93,7 @@ static struct mix mix_of_whole(const struct experiment *experiment, const struct
 	return mix;
 }
 
-static double share_of(double whole, const struct row_result *row)
+static double evidence_single_share_of(double whole, const struct row_result *row)
 {
 	return (row->base + row->head) / whole;
 }
@@ -104,7 +104,7 @@ static double share_of(double whole, const struct row_result *row)
  */
 static double floor_at(double whole, const struct row_result *row, double floor)
 {
-	return floor * sqrt(1 + small_share / share_of(whole, row));
+	return floor * sqrt(1 + small_share / evidence_single_share_of(whole, row));
 }
 
 /* The variance of a row within its recordings, relative to the row. */
@@ -141,7 +141,7 @@ static double outside(const struct row *row)
 	return row->changed ? row->load_variance : row_outer_variance(row);
 }
 
-static void test_row(const struct experiment *experiment, size_t row, const struct spread *spread,
+static void evidence_single_test_row(const struct experiment *experiment, size_t row, const struct spread *spread,
 	const struct floor_guess *floor, struct row_result *result)
 {
 	double between = 2 * floor->rsd * floor->rsd, outer = outside(&experiment->rows[row]);
@@ -179,7 +179,7 @@ static size_t collect_controls(const struct experiment *experiment, const struct
 
 	for (size_t row = 1; row < experiment->row_count; row++) {
 		if (!experiment->rows[row].control || experiment->rows[row].by_tier || small_counts(experiment, row) ||
-			share_of(whole, &results[row]) < small_share)
+			evidence_single_share_of(whole, &results[row]) < small_share)
 			continue;
 		double effect = log(results[row].head / results[row].base) - experiment->load.typical;
 
@@ -267,13 +267,13 @@ static void test_tiered(const struct experiment *experiment, size_t row, const s
 {
 	struct row_result beyond = modes_without_shift(*result, experiment->rows[row].shift), tiered = *result;
 
-	test_row(experiment, row, spread, by_tier, &tiered);
+	evidence_single_test_row(experiment, row, spread, by_tier, &tiered);
 	if (beyond.head == beyond.base) {
 		*result = tiered;
 		return;
 	}
-	test_row(experiment, row, spread, compiled, &beyond);
-	test_row(experiment, row, spread, compiled, result);
+	evidence_single_test_row(experiment, row, spread, compiled, &beyond);
+	evidence_single_test_row(experiment, row, spread, compiled, result);
 	result->p = fmax(result->p, beyond.p);
 	if (result->p >= tiered.p)
 		*result = tiered;
@@ -313,12 +313,12 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 				   compiled = { floor->compiled, INFINITY };
 
 		if (r->kind == ROW_WHOLE) {
-			test_row(experiment, row, &spreads[row], &whole, &results[row]);
+			evidence_single_test_row(experiment, row, &spreads[row], &whole, &results[row]);
 			continue;
 		}
 		if (r->mix) {
 			others = floor_of_mix(r->mix, floor, whole_size, &results[row]);
-			test_row(experiment, row, &spreads[row], &others, &results[row]);
+			evidence_single_test_row(experiment, row, &spreads[row], &others, &results[row]);
 			continue;
 		}
 		others = floor_of_row(r, r->changed ? changed : others, floor, whole_size, &results[row]);
@@ -327,7 +327,7 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 		if (r->by_tier && floor->by_tier > 0 && !r->changed)
 			test_tiered(experiment, row, &spreads[row], &by_tier, &compiled, &results[row]);
 		else
-			test_row(experiment, row, &spreads[row], &others, &results[row]);
+			evidence_single_test_row(experiment, row, &spreads[row], &others, &results[row]);
 	}
 	return true;
 }

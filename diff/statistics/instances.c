@@ -38,7 +38,7 @@ static void instances_cleanup(struct instances *in)
 
 /* ---- What each run takes ---- */
 
-static double unit_of(const struct profile *profile, enum diff_scale_mode per, uint32_t run)
+static double statistics_instances_unit_of(const struct profile *profile, enum diff_scale_mode per, uint32_t run)
 {
 	switch (per) {
 	case DIFF_SCALE_PER_REQUEST:
@@ -60,7 +60,7 @@ static bool all_have(struct instances *in, enum diff_scale_mode per)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		for (uint32_t run = 0; run < in->build->profiles[side]->run_count; run++) {
-			in->units[side][run] = unit_of(in->build->profiles[side], per, run);
+			in->units[side][run] = statistics_instances_unit_of(in->build->profiles[side], per, run);
 			if (!(in->units[side][run] > 0))
 				return false;
 		}
@@ -82,7 +82,7 @@ static void choose_unit(struct instances *in)
 }
 
 /* The function that has a sample as its self time; PROFILE_NONE: none, or it is an interrupt. */
-static uint32_t function_of(const struct diff_build *build, enum diff_side side, size_t sample)
+static uint32_t statistics_instances_function_of(const struct diff_build *build, enum diff_side side, size_t sample)
 {
 	uint32_t node = build->diff->sample_nodes[side][sample];
 
@@ -95,7 +95,7 @@ static uint32_t run_of(const struct profile *profile, size_t sample)
 	return profile->threads[profile->samples[sample].thread].run;
 }
 
-static bool sum_runs(struct instances *in, struct error *err)
+static bool statistics_instances_sum_runs(struct instances *in, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = in->build->profiles[side];
@@ -105,7 +105,7 @@ static bool sum_runs(struct instances *in, struct error *err)
 		if (!in->costs[side] || !in->units[side])
 			return error_set_memory(err);
 		for (size_t i = 0; i < profile->sample_count; i++)
-			if (function_of(in->build, (enum diff_side)side, i) != PROFILE_NONE)
+			if (statistics_instances_function_of(in->build, (enum diff_side)side, i) != PROFILE_NONE)
 				in->costs[side][run_of(profile, i)] += build_value(in->build, (enum diff_side)side, i);
 	}
 	choose_unit(in);
@@ -167,14 +167,14 @@ static bool find_outliers(struct instances *in, enum diff_side side, struct erro
 }
 
 /* [function * runs + run] what the function itself takes, in the unit of the runs' costs. */
-static double *sum_functions(const struct instances *in, enum diff_side side)
+static double *statistics_instances_sum_functions(const struct instances *in, enum diff_side side)
 {
 	const struct profile *profile = in->build->profiles[side];
 	size_t runs = profile->run_count, functions = in->build->diff->function_count;
 	double *table = functions < max_cells / runs ? calloc(functions * runs + 1, sizeof(*table)) : NULL;
 
 	for (size_t i = 0; table && i < profile->sample_count; i++) {
-		uint32_t function = function_of(in->build, side, i), run = run_of(profile, i);
+		uint32_t function = statistics_instances_function_of(in->build, side, i), run = run_of(profile, i);
 
 		if (function != PROFILE_NONE)
 			table[function * runs + run] += build_value(in->build, side, i) / in->units[side][run];
@@ -183,7 +183,7 @@ static double *sum_functions(const struct instances *in, enum diff_side side)
 }
 
 /* Names the function in which most of an outlier's difference from the median run lies. `medians`: [function] */
-static void find_function(
+static void statistics_instances_find_function(
 	const struct instances *in, const double *table, const double *medians, struct diff_instance *outlier)
 {
 	size_t runs = in->build->profiles[outlier->side]->run_count;
@@ -199,10 +199,10 @@ static void find_function(
 	}
 }
 
-static bool name_functions(struct instances *in, enum diff_side side, struct error *err)
+static bool statistics_instances_name_functions(struct instances *in, enum diff_side side, struct error *err)
 {
 	size_t runs = in->build->profiles[side]->run_count, functions = in->build->diff->function_count;
-	CLEANUP(cleanup_free) double *table = sum_functions(in, side);
+	CLEANUP(cleanup_free) double *table = statistics_instances_sum_functions(in, side);
 	CLEANUP(cleanup_free) double *medians = calloc(functions + 1, sizeof(*medians));
 	CLEANUP(cleanup_free) struct weighted_value *values = calloc(runs + 1, sizeof(*values));
 
@@ -215,17 +215,18 @@ static bool name_functions(struct instances *in, enum diff_side side, struct err
 	}
 	for (size_t i = 0; table && i < in->out->outlier_count; i++)
 		if (in->out->outliers[i].side == side && in->out->outliers[i].ratio > 0)
-			find_function(in, table, medians, &in->out->outliers[i]);
+			statistics_instances_find_function(in, table, medians, &in->out->outliers[i]);
 	return true;
 }
 
-static bool collect_outliers(struct instances *in, enum diff_side side, struct error *err)
+static bool statistics_instances_collect_outliers(struct instances *in, enum diff_side side, struct error *err)
 {
 	size_t before = in->out->outlier_count;
 
 	if (in->build->profiles[side]->run_count < MIN_RUNS)
 		return true;
-	return find_outliers(in, side, err) && (in->out->outlier_count == before || name_functions(in, side, err));
+	return find_outliers(in, side, err) &&
+	       (in->out->outlier_count == before || statistics_instances_name_functions(in, side, err));
 }
 
 /* ---- CPU models ---- */
@@ -303,7 +304,7 @@ static void compare_cpus(struct diff_instances *out, double *const sums[DIFF_SID
 	out->cpu_effect = head / base - 1;
 }
 
-static bool knows_cpu(const struct profile *profile)
+static bool statistics_instances_knows_cpu(const struct profile *profile)
 {
 	for (size_t run = 0; run < profile->run_count; run++)
 		if (profile_run_cpu_model(profile, run)[0] != '\0')
@@ -321,7 +322,8 @@ static bool collect_cpus(struct instances *in, struct error *err)
 	size_t counts[DIFF_SIDES] = { 0 };
 	bool ok;
 
-	if (!knows_cpu(in->build->profiles[DIFF_BASE]) || !knows_cpu(in->build->profiles[DIFF_HEAD]))
+	if (!statistics_instances_knows_cpu(in->build->profiles[DIFF_BASE]) ||
+		!statistics_instances_knows_cpu(in->build->profiles[DIFF_HEAD]))
 		return true;
 	ok = count_cpus(in, sums, err);
 	base = sums[DIFF_BASE];
@@ -348,11 +350,11 @@ bool instances_collect(struct diff_build *build, struct error *err)
 		return true;
 	if (build->profiles[DIFF_BASE]->run_count < 2 && build->profiles[DIFF_HEAD]->run_count < 2)
 		return true;
-	if (!sum_runs(&in, err))
+	if (!statistics_instances_sum_runs(&in, err))
 		return false;
 	/* Of whole commands there are figures of their own (run_figures.h). */
 	for (int side = 0; side < DIFF_SIDES && !build->diff->runs.known[DIFF_RUN_CPU]; side++)
-		if (!collect_outliers(&in, (enum diff_side)side, err))
+		if (!statistics_instances_collect_outliers(&in, (enum diff_side)side, err))
 			return false;
 	return collect_cpus(&in, err);
 }

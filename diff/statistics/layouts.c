@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int by_number(const void *left, const void *right)
+static int layouts_by_number(const void *left, const void *right)
 {
 	const uint32_t *a = left, *b = right;
 
@@ -21,7 +21,7 @@ static uint32_t *sorted_layouts(const struct profile *profile, size_t *count)
 		numbers[i] = profile->runs[i].layout;
 	if (!numbers || profile->run_count == 0)
 		return numbers;
-	qsort(numbers, profile->run_count, sizeof(*numbers), by_number);
+	qsort(numbers, profile->run_count, sizeof(*numbers), layouts_by_number);
 	for (size_t i = 0; i < profile->run_count; i++)
 		if (*count == 0 || numbers[*count - 1] != numbers[i])
 			numbers[(*count)++] = numbers[i];
@@ -56,8 +56,8 @@ bool layouts_divide(const struct profile *profile, struct layouts_division *divi
 	if (!numbers || !division->of_run || !division->runs)
 		return error_set_memory(err);
 	for (size_t i = 0; i < profile->run_count; i++) {
-		const uint32_t *found =
-			bsearch(&profile->runs[i].layout, numbers, division->count, sizeof(*numbers), by_number);
+		const uint32_t *found = bsearch(
+			&profile->runs[i].layout, numbers, division->count, sizeof(*numbers), layouts_by_number);
 
 		division->of_run[i] = (uint32_t)(found - numbers);
 		division->runs[division->of_run[i]]++;

@@ -103,7 +103,7 @@ static bool waits_in(const struct diff *diff, const struct diff_function *f)
 	return f->origin == PROFILE_ORIGIN_SYSTEM && glob_matches_any(waits, name);
 }
 
-static bool find_waits(const struct diff *diff, bool **is_wait, struct error *err)
+static bool statistics_load_find_waits(const struct diff *diff, bool **is_wait, struct error *err)
 {
 	*is_wait = malloc((diff->function_count + 1) * sizeof(**is_wait));
 	if (!*is_wait)
@@ -134,7 +134,7 @@ bool load_find_waiting(const struct diff *diff, bool **waiting, struct error *er
 	*waiting = calloc(diff->node_count + 1, sizeof(**waiting));
 	if (!*waiting)
 		return error_set_memory(err);
-	if (!find_waits(diff, &is_wait, err))
+	if (!statistics_load_find_waits(diff, &is_wait, err))
 		return false;
 	for (uint32_t node = 1; node < diff->node_count; node++)
 		(*waiting)[node] = (*waiting)[diff->nodes[node].parent] || is_wait[diff->nodes[node].function];
@@ -168,7 +168,7 @@ static bool sum_times(struct function_times *times, struct error *err)
 }
 
 /* The values of a function as a control of a kind; NULL: it is not of that kind. */
-static const double *values_of(const struct function_times *times, enum kind kind, uint32_t function)
+static const double *statistics_load_values_of(const struct function_times *times, enum kind kind, uint32_t function)
 {
 	const struct diff_function *f = &times->build->diff->functions[function];
 	bool own = kind == KIND_OWN_SAME || kind == KIND_OWN, same = kind == KIND_OWN_SAME || kind == KIND_SAME;
@@ -178,7 +178,7 @@ static const double *values_of(const struct function_times *times, enum kind kin
 	return own ? times->items[function].own : times->items[function].self;
 }
 
-static double samples_of(const struct function_times *times, const double *values, enum diff_side side)
+static double statistics_load_samples_of(const struct function_times *times, const double *values, enum diff_side side)
 {
 	return build_samples(times->build, side, values[side]);
 }
@@ -199,9 +199,9 @@ static void load_collect_controls(const struct function_times *times, enum kind 
 	controls->count = 0;
 	controls->shares[DIFF_BASE] = controls->shares[DIFF_HEAD] = 0;
 	for (uint32_t i = 0; i < diff->function_count; i++) {
-		const double *values = values_of(times, kind, i);
-		double base = values ? samples_of(times, values, DIFF_BASE) : 0;
-		double head = values ? samples_of(times, values, DIFF_HEAD) : 0;
+		const double *values = statistics_load_values_of(times, kind, i);
+		double base = values ? statistics_load_samples_of(times, values, DIFF_BASE) : 0;
+		double head = values ? statistics_load_samples_of(times, values, DIFF_HEAD) : 0;
 
 		if (base < min_ratio_samples || head < min_ratio_samples)
 			continue;
@@ -241,7 +241,8 @@ static double agreeing_share(const struct function_times *times, enum kind kind,
 
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		const double *values = own ? times->items[i].own : times->items[i].self;
-		double base = samples_of(times, values, DIFF_BASE), head = samples_of(times, values, DIFF_HEAD), off;
+		double base = statistics_load_samples_of(times, values, DIFF_BASE),
+		       head = statistics_load_samples_of(times, values, DIFF_HEAD), off;
 
 		if (base + head < 2 * min_ratio_samples)
 			continue;

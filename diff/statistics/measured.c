@@ -25,7 +25,7 @@ static double variance_between_units(const struct experiment *experiment, enum d
 	return count > 1 ? squares * (double)count / (double)(count - 1) / (sum * sum) : 0;
 }
 
-static struct share share_of(const struct experiment *experiment, enum diff_side side, size_t row)
+static struct share measured_share_of(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	const double *whole = experiment_whole(experiment, side);
 	double all = 0, samples = experiment_samples(experiment, side, row), others, binomial;
@@ -48,7 +48,8 @@ void measured_weigh(const struct diff_build *build, const struct experiment *exp
 
 	for (size_t row = 0; measured && row < experiment->row_count; row++) {
 		struct row_result *result = &results[row];
-		struct share base = share_of(experiment, DIFF_BASE, row), head = share_of(experiment, DIFF_HEAD, row);
+		struct share base = measured_share_of(experiment, DIFF_BASE, row),
+			     head = measured_share_of(experiment, DIFF_HEAD, row);
 
 		if (!result->tested || !(fmin(base.value, head.value) >= least_share))
 			continue;

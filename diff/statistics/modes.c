@@ -68,13 +68,13 @@ static bool is_node_compiled(const struct diff *diff, uint32_t node)
 }
 
 /* How much more total time a node has in head, scaled. */
-static double node_delta(const struct diff *diff, uint32_t node)
+static double modes_node_delta(const struct diff *diff, uint32_t node)
 {
 	return diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
 }
 
 /* Adds a node to what is known of its function. Parents come before their children. */
-static void add_node(struct modes *m, uint32_t node)
+static void modes_add_node(struct modes *m, uint32_t node)
 {
 	const struct diff *diff = m->build->diff;
 	uint32_t function = diff->nodes[node].function, parent = diff->nodes[node].parent;
@@ -107,7 +107,7 @@ static bool modes_init(struct modes *m, const struct diff_build *build, struct e
 		return error_set_memory(err);
 	memset(m->first, 0xff, functions * sizeof(*m->first));
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
-		add_node(m, node);
+		modes_add_node(m, node);
 	for (uint32_t i = 0; i < build->diff->function_count; i++) {
 		if (!is_nameless(build->diff, i))
 			continue;
@@ -135,7 +135,7 @@ static bool goes_by_tier(const struct modes *m, uint32_t function)
 /* ---- How much may have moved ---- */
 
 /* Marks a function as one of a set of the present search. Returns whether it is new there. */
-static bool add_to(uint32_t *set, uint32_t search, uint32_t function)
+static bool modes_add_to(uint32_t *set, uint32_t search, uint32_t function)
 {
 	bool is_new = set[function] != search;
 
@@ -163,7 +163,8 @@ static double opposite_above(struct modes *m, uint32_t function, double delta)
 
 	for (uint32_t top = m->first[function]; top != PROFILE_NONE; top = m->next[top])
 		for (uint32_t n = diff->nodes[top].parent; n != 0; n = diff->nodes[n].parent, m->visits++)
-			if (diff->nodes[n].function != function && add_to(m->above, m->search, diff->nodes[n].function))
+			if (diff->nodes[n].function != function &&
+				modes_add_to(m->above, m->search, diff->nodes[n].function))
 				sum += opposite_self(m, diff->nodes[n].function, delta);
 	return sum;
 }
@@ -202,7 +203,7 @@ static void list_below(struct modes *m, uint32_t function)
 
 			if (below == function)
 				continue;
-			if (add_to(m->below, m->search, below)) {
+			if (modes_add_to(m->below, m->search, below)) {
 				m->met[m->met_count++] = below;
 				m->inside[below] = 0;
 			}
@@ -253,7 +254,7 @@ static double opposite_nodes(struct modes *m, uint32_t node, double delta)
 	double sum = 0;
 
 	for (uint32_t n = m->first[diff->nodes[node].function]; n != PROFILE_NONE; n = m->next[n], m->visits++) {
-		double other = node_delta(diff, n);
+		double other = modes_node_delta(diff, n);
 
 		sum += other * delta < 0 ? fabs(other) : 0;
 	}
@@ -273,7 +274,7 @@ static double shift_of(struct modes *m, const struct row *row)
 	case ROW_TOTAL:
 		return shift_of_function(m, row->id, diff->functions[row->id].total.delta, true);
 	case ROW_NODE:
-		delta = node_delta(diff, row->id);
+		delta = modes_node_delta(diff, row->id);
 		return shift_of_function(m, diff->nodes[row->id].function, delta, true) +
 		       opposite_nodes(m, row->id, delta);
 	}

@@ -21,7 +21,7 @@ struct reading {
 	double load, variance;
 };
 
-static void widen(struct load_range *range, double *variance, const struct reading *reading)
+static void open_load_widen(struct load_range *range, double *variance, const struct reading *reading)
 {
 	if (reading->load >= range->low && reading->load <= range->high)
 		return;
@@ -39,10 +39,10 @@ static void widen_by_functions(const struct load *load, struct load_range *range
 		       high = { range->typical + half, 0 };
 
 	if (load->doubt == LOAD_KNOWN) {
-		widen(range, variance, &typical);
+		open_load_widen(range, variance, &typical);
 	} else {
-		widen(range, variance, &low);
-		widen(range, variance, &high);
+		open_load_widen(range, variance, &low);
+		open_load_widen(range, variance, &high);
 	}
 }
 
@@ -55,7 +55,7 @@ static double per_run_factor(const struct diff_build *build)
 	return build->sample_ratio > 0 ? runs * build->sample_ratio : runs;
 }
 
-static void find_range(
+static void open_load_find_range(
 	const struct diff_build *build, const struct experiment *experiment, struct load_range *range, double *variance)
 {
 	struct row_result whole;
@@ -66,13 +66,14 @@ static void find_range(
 	by_share = (struct reading){ log(whole.head / whole.base), counting_variance(experiment) };
 	range->is_open = true;
 	if (build->diff->scale.length_is_unknown)
-		widen(range, variance, &(struct reading){ log(experiment->factor / per_run_factor(build)), 0 });
+		open_load_widen(
+			range, variance, &(struct reading){ log(experiment->factor / per_run_factor(build)), 0 });
 	/* Chance is not known then, so the functions' ratios bound nothing. */
 	if (!build_is_counted(build))
 		return;
 	/* The factor multiplies head: a load of twice base's has the factor 1/2. */
 	range->typical = log(experiment->factor / build->load.factor);
-	widen(range, variance, &by_share);
+	open_load_widen(range, variance, &by_share);
 	widen_by_functions(&build->load, range, variance);
 }
 
@@ -89,14 +90,14 @@ void open_load_weigh_rows(const struct diff_build *build, struct experiment *exp
 	if (!diff_load_is_open(build->diff))
 		return;
 	if (own)
-		find_range(build, experiment, &own->range, &own->range_variance);
+		open_load_find_range(build, experiment, &own->range, &own->range_variance);
 	experiment->load = basis_of(build->diff)->range;
 	for (size_t row = 0; row < experiment->row_count; row++)
 		if (!open_load_is_whole(experiment, row))
 			experiment->rows[row].load_variance = basis_of(build->diff)->range_variance;
 }
 
-static void judge_row(const struct load_range *load, struct row_result *result)
+static void open_load_judge_row(const struct load_range *load, struct row_result *result)
 {
 	double least = result->judged - load->high, most = result->judged - load->low;
 	double nearest = least > 0 ? least : most < 0 ? most : 0;
@@ -124,6 +125,6 @@ void open_load_judge(const struct experiment *experiment, struct row_result *res
 		if (open_load_is_whole(experiment, row))
 			judge_whole(&results[row]);
 		else
-			judge_row(&experiment->load, &results[row]);
+			open_load_judge_row(&experiment->load, &results[row]);
 	}
 }

@@ -102,7 +102,7 @@ static bool is_machine_code(const struct diff_function *f)
 	       f->name_source != PROFILE_NAME_IMPORTED && !f->interrupt && f->interprets == PROFILE_LANGUAGE_NATIVE;
 }
 
-static bool find_relinked(struct placed *placed, struct error *err)
+static bool statistics_placement_find_relinked(struct placed *placed, struct error *err)
 {
 	const struct diff *diff = placed->build->diff;
 	size_t strings = string_table_count(diff->strings);
@@ -202,7 +202,7 @@ static void add_placing(struct placing *to, const struct placing *from)
  * A function lies in one place however many nodes it has, so that their times count with that of all of it: in a
  * subtree that has a part of them this is an upper bound.
  */
-static bool sum_nodes(struct placed *placed, struct error *err)
+static bool statistics_placement_sum_nodes(struct placed *placed, struct error *err)
 {
 	const struct diff *diff = placed->build->diff;
 
@@ -251,8 +251,8 @@ static struct placing placing_of(const struct placed *placed, const struct row *
 
 /* ---- The estimate ---- */
 
-static void estimate(const struct placed *placed, const struct experiment *experiment, const struct row_result *results,
-	struct placement *placement)
+static void statistics_placement_estimate(const struct placed *placed, const struct experiment *experiment,
+	const struct row_result *results, struct placement *placement)
 {
 	struct placement_estimate made = { .known_rsd = known_rsd };
 
@@ -285,7 +285,7 @@ static double changed_share(const struct placed *placed)
 
 /* ---- Rows ---- */
 
-static void widen(struct row_result *result, double extra, double extra_freedom)
+static void statistics_placement_widen(struct row_result *result, double extra, double extra_freedom)
 {
 	double sum = result->variance + extra;
 
@@ -314,9 +314,10 @@ static double without_placed(const struct row_result *result, double contributio
 }
 
 /* `left`: what is judged of the row, as a logarithm. */
-static void judge_row(const struct placement *placement, double concentration, double left, struct row_result *result)
+static void statistics_placement_judge_row(
+	const struct placement *placement, double concentration, double left, struct row_result *result)
 {
-	widen(result, concentration * placement->variance, placement->freedom);
+	statistics_placement_widen(result, concentration * placement->variance, placement->freedom);
 	result->p = fmax(result->p, tail_two_sided(left / sqrt(result->variance), result->freedom));
 }
 
@@ -332,7 +333,8 @@ static void weigh_row(const struct placed *placed, const struct placement *place
 			result->p = 1;
 		return;
 	}
-	judge_row(placement, concentration_of(&placing), without_placed(result, placing.contribution), result);
+	statistics_placement_judge_row(
+		placement, concentration_of(&placing), without_placed(result, placing.contribution), result);
 }
 
 /* Groups of samples are no functions: they vary as the whole does. */
@@ -343,7 +345,7 @@ static void weigh_groups(
 		struct row_result *result = &results[i];
 
 		if (result->tested && !(result->small_error > 0))
-			judge_row(placement, placement->concentration,
+			statistics_placement_judge_row(placement, placement->concentration,
 				experiment_is_whole(experiment, i) ? placement->left : result->judged, result);
 	}
 }
@@ -358,10 +360,11 @@ static bool placed_init(struct placed *placed, struct diff_build *build, const s
 	placed->is_placed = calloc(count + 1, sizeof(*placed->is_placed));
 	placed->functions = calloc(count + 1, sizeof(*placed->functions));
 	return ((placed->is_relinked && placed->is_placed && placed->functions) || error_set_memory(err)) &&
-	       find_relinked(placed, err) && find_placed(placed, experiment, results, err) && sum_nodes(placed, err);
+	       statistics_placement_find_relinked(placed, err) && find_placed(placed, experiment, results, err) &&
+	       statistics_placement_sum_nodes(placed, err);
 }
 
-static bool is_placeable(const struct diff_build *build)
+static bool statistics_placement_is_placeable(const struct diff_build *build)
 {
 	return build->diff->evidence.mode == DIFF_EVIDENCE_RUNS && build->diff->waiting != DIFF_WAITING_ALL &&
 	       metric_is_time(build);
@@ -376,14 +379,14 @@ static struct placement placement_of_whole(
 		.contribution = placed->whole.contribution,
 		.changed_share = changed_share(placed) };
 
-	estimate(placed, experiment, results, &placement);
+	statistics_placement_estimate(placed, experiment, results, &placement);
 	if (placed->whole.size > 0)
 		placement.concentration = concentration_of(&placed->whole);
 	placement.is_wide = placement.concentration * placement.variance > wide * results[0].variance;
 	return placement;
 }
 
-static void describe(const struct diff_build *build, const struct placement *placement)
+static void statistics_placement_describe(const struct diff_build *build, const struct placement *placement)
 {
 	struct diff_layouts *layouts = &build->diff->layouts;
 
@@ -399,11 +402,11 @@ bool placement_weigh(
 	CLEANUP(placed_deinit) struct placed placed = { 0 };
 	const struct placement *placement = &basis_of(build->diff)->placement;
 
-	if (!is_placeable(build))
+	if (!statistics_placement_is_placeable(build))
 		return true;
 	if (build->is_grouped) {
 		weigh_groups(experiment, placement, results);
-		describe(build, placement);
+		statistics_placement_describe(build, placement);
 		return true;
 	}
 	if (!placed_init(&placed, build, experiment, results, err))
@@ -417,6 +420,6 @@ bool placement_weigh(
 			build->diff->functions[row->id].is_placement = results[i].tested && results[i].p <= marked_p;
 		weigh_row(&placed, placement, row, &results[i]);
 	}
-	describe(build, placement);
+	statistics_placement_describe(build, placement);
 	return true;
 }

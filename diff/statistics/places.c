@@ -24,7 +24,7 @@ static bool has_direction(double base, double head, double delta)
 	return (head - base) * delta > 0 && fabs(head - base) > rounding * fmax(base, head);
 }
 
-static bool is_place(const struct diff_build *build, double *const self[DIFF_SIDES], uint32_t n)
+static bool places_is_place(const struct diff_build *build, double *const self[DIFF_SIDES], uint32_t n)
 {
 	const struct diff *diff = build->diff;
 	const struct diff_node *node = &diff->nodes[n];
@@ -51,7 +51,7 @@ bool places_mark(struct diff_build *build, struct error *err)
 		return error_set_memory(err);
 	sum_self(build, self);
 	for (uint32_t n = 1; n < diff->node_count; n++)
-		if (is_place(build, self, n))
+		if (places_is_place(build, self, n))
 			diff->nodes[n].flags |= DIFF_NODE_PLACE;
 	return true;
 }

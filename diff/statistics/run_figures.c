@@ -32,7 +32,7 @@ static double figure_of(const struct profile_run *run, enum diff_run_figure figu
 	return 0;
 }
 
-static bool is_known(const struct profile *profile, enum diff_run_figure figure)
+static bool run_figures_is_known(const struct profile *profile, enum diff_run_figure figure)
 {
 	for (size_t i = 0; i < profile->run_count; i++) {
 		if (!(figure_of(&profile->runs[i], figure) > 0))
@@ -126,7 +126,7 @@ static struct moments change_moments(
 			     : b.freedom + h.freedom };
 }
 
-static void interval_of(const struct moments *moments, double *low, double *high)
+static void run_figures_interval_of(const struct moments *moments, double *low, double *high)
 {
 	double half =
 		moments->freedom >= 1 ? tail_quantile(interval_tail, moments->freedom) * sqrt(moments->variance) : NAN;
@@ -143,7 +143,7 @@ static void interval_of_change(const struct profile *base, const struct profile 
 	size_t count = base->run_count;
 	struct signed_rank ranks;
 
-	interval_of(change, &summary->change_low, &summary->change_high);
+	run_figures_interval_of(change, &summary->change_low, &summary->change_high);
 	if (!in_pairs || count != head->run_count || count > SIGNED_RANK_MOST)
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -160,13 +160,13 @@ bool diff_summarize_runs(const struct profile *base, const struct profile *head,
 	const struct profile *const profiles[DIFF_SIDES] = { base, head };
 	struct moments change;
 
-	if (!is_known(base, figure) || !is_known(head, figure))
+	if (!run_figures_is_known(base, figure) || !run_figures_is_known(head, figure))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct moments own = side_moments(profiles[side], figure, false);
 
 		summary->mean[side] = own.mean;
-		interval_of(&own, &summary->low[side], &summary->high[side]);
+		run_figures_interval_of(&own, &summary->low[side], &summary->high[side]);
 		/* No figure is negative. */
 		summary->low[side] = isnan(summary->low[side]) ? NAN : fmax(summary->low[side], 0);
 	}
@@ -228,7 +228,7 @@ bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure fig
 	return true;
 }
 
-static bool collect_outliers(
+static bool run_figures_collect_outliers(
 	struct diff_build *build, enum diff_side side, enum diff_run_figure figure, size_t *capacity, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
@@ -264,7 +264,7 @@ bool run_figures_collect(struct diff_build *build, struct error *err)
 		runs->known[i] = diff_summarize_runs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], figure,
 			build->options.runs_in_pairs, &runs->figures[i]);
 		for (int side = 0; runs->known[i] && side < DIFF_SIDES; side++)
-			if (!collect_outliers(build, (enum diff_side)side, figure, &capacity, err))
+			if (!run_figures_collect_outliers(build, (enum diff_side)side, figure, &capacity, err))
 				return false;
 	}
 	return true;

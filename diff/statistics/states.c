@@ -11,7 +11,7 @@ static const double interval_tail = 0.025;
  * The interval of a row. A proven difference is relative to the other functions; without proof, the interval includes
  * every value that the machine's speed allows.
  */
-static void interval_of(const struct row_result *result, bool found, double *low, double *high)
+static void states_interval_of(const struct row_result *result, bool found, double *low, double *high)
 {
 	double t = tail_quantile(interval_tail, result->freedom);
 
@@ -39,7 +39,7 @@ bool states_found(const struct row_result *result, double rate, double least_eff
 	if (!result->tested || !(result->q < rate) || fabs(delta) < least_effect ||
 		(result->effect > 0) != (delta > 0) || (result->judged > 0) != (delta > 0))
 		return false;
-	interval_of(result, true, &low, &high);
+	states_interval_of(result, true, &low, &high);
 	return !(low <= 0 && high >= 0);
 }
 
@@ -52,7 +52,7 @@ static enum diff_state unproven_state(double delta, double least_effect)
  * `was_there`, `is_there`: whether the function occurs in base and in head. A function that only has no self time in
  * base is not new in head.
  */
-static enum diff_state state_of(
+static enum diff_state states_state_of(
 	const struct diff_build *build, const struct row_result *result, bool was_there, bool is_there)
 {
 	double least = build_least_effect(build), delta = result->head - result->base;
@@ -78,11 +78,11 @@ static double detectable(const struct row_result *result, double alpha)
 static void apply_estimate(struct diff_build *build, const struct row_result *result, double alpha,
 	const struct diff_estimate *whole, struct diff_estimate *estimate)
 {
-	interval_of(result, states_found(result, build->options.q, build_least_effect(build)), &estimate->ci_low,
+	states_interval_of(result, states_found(result, build->options.q, build_least_effect(build)), &estimate->ci_low,
 		&estimate->ci_high);
 	estimate->q = result->q;
 	estimate->detectable = detectable(result, alpha);
-	estimate->state = state_of(build, result, whole->base > 0, whole->head > 0);
+	estimate->state = states_state_of(build, result, whole->base > 0, whole->head > 0);
 }
 
 void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result, double alpha)
@@ -106,8 +106,10 @@ void states_apply(struct diff_build *build, const struct row *row, const struct 
 		apply_estimate(build, result, alpha, &diff->functions[row->id].total, &diff->functions[row->id].total);
 		break;
 	case ROW_NODE:
-		interval_of(result, states_found(result, build->options.q, build_least_effect(build)), &low, &high);
-		diff->nodes[row->id].state = (uint8_t)state_of(build, result, result->base > 0, result->head > 0);
+		states_interval_of(
+			result, states_found(result, build->options.q, build_least_effect(build)), &low, &high);
+		diff->nodes[row->id].state =
+			(uint8_t)states_state_of(build, result, result->base > 0, result->head > 0);
 		diff->nodes[row->id].ci_low = (float)low;
 		diff->nodes[row->id].ci_high = (float)high;
 		break;

@@ -104,7 +104,7 @@ static void summing_deinit(struct summing *s)
 }
 
 /* A power of two such that sums of its multiples, up to `total`, are exact in the 53 bits of a double. */
-static double quantum_of(double total)
+static double statistics_sums_quantum_of(double total)
 {
 	int exponent;
 
@@ -122,7 +122,7 @@ static size_t deepest(const struct diff *diff)
 	return depth;
 }
 
-static bool list_samples(struct summing *s, struct error *err)
+static bool statistics_sums_list_samples(struct summing *s, struct error *err)
 {
 	const struct diff *diff = s->build->diff;
 	const uint32_t *nodes = diff->sample_nodes[s->side];
@@ -143,20 +143,20 @@ static bool summing_init(struct summing *s, struct error *err)
 {
 	s->values = calloc(s->row_count + 1, s->unit_count * sizeof(double));
 	s->levels = calloc(deepest(s->build->diff) + 2, s->unit_count * sizeof(double));
-	s->quantum = quantum_of(s->build->diff->raw_total[s->side]);
-	return (s->values && s->levels) ? list_samples(s, err) : error_set_memory(err);
+	s->quantum = statistics_sums_quantum_of(s->build->diff->raw_total[s->side]);
+	return (s->values && s->levels) ? statistics_sums_list_samples(s, err) : error_set_memory(err);
 }
 
 /* ---- The units ---- */
 
-static uint32_t run_of_sample(const struct profile *profile, uint32_t sample)
+static uint32_t statistics_sums_run_of_sample(const struct profile *profile, uint32_t sample)
 {
 	return profile->threads[profile->samples[sample].thread].run;
 }
 
-static uint32_t run_of_event(const struct profile *profile, size_t event)
+static uint32_t statistics_sums_run_of_event(const struct profile *profile, size_t event)
 {
-	return profile->run_count == 1 ? 0 : run_of_sample(profile, profile->events[event].sample);
+	return profile->run_count == 1 ? 0 : statistics_sums_run_of_sample(profile, profile->events[event].sample);
 }
 
 int64_t *sums_run_lengths(const struct profile *profile)
@@ -167,7 +167,7 @@ int64_t *sums_run_lengths(const struct profile *profile)
 		lengths[run] = profile->runs[run].duration_ns > 0 ? profile->runs[run].duration_ns : 0;
 	/* Events are sorted by time: going backwards, the first one met of a run is its last. */
 	for (size_t i = lengths ? profile->event_count : 0; i-- > 0;) {
-		uint32_t run = run_of_event(profile, i);
+		uint32_t run = statistics_sums_run_of_event(profile, i);
 
 		if (profile->events[i].time_ns >= lengths[run])
 			lengths[run] = saturating_add(profile->events[i].time_ns, 1);
@@ -236,7 +236,7 @@ static bool assign_blocks(struct summing *s, struct error *err)
 	for (size_t i = 0; i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
 
-		for (; run < run_of_event(profile, i); run++)
+		for (; run < statistics_sums_run_of_event(profile, i); run++)
 			offset += (double)lengths[run];
 		while (unit < last && offset + (double)event->time_ns >= (double)(unit + 1) * block_ns)
 			unit++;
@@ -270,16 +270,17 @@ __attribute__((noinline)) static void pass_up(
 	}
 }
 
-static double rounded(const struct summing *s, double value)
+static double statistics_sums_rounded(const struct summing *s, double value)
 {
 	return rint(value / s->quantum) * s->quantum;
 }
 
 /* Adds a sample's value to the units of its events, to each the same part. */
-static void add_events(const struct summing *s, uint32_t sample, double value, double *self, double *total)
+static void statistics_sums_add_events(
+	const struct summing *s, uint32_t sample, double value, double *self, double *total)
 {
 	uint32_t start = sample > 0 ? s->event_ends[sample - 1] : 0, count = s->event_ends[sample] - start;
-	double part = count > 1 ? rounded(s, value / count) : value;
+	double part = count > 1 ? statistics_sums_rounded(s, value / count) : value;
 
 	for (uint32_t i = start; i < s->event_ends[sample]; i++) {
 		self[s->event_units[i]] += part;
@@ -287,7 +288,7 @@ static void add_events(const struct summing *s, uint32_t sample, double value, d
 	}
 }
 
-/* As add_events(), but each unit has as much of the value as its events have of the weights. */
+/* As statistics_sums_add_events(), but each unit has as much of the value as its events have of the weights. */
 static void add_weighted_events(const struct summing *s, uint32_t sample, double value, double *self, double *total)
 {
 	uint32_t start = sample > 0 ? s->event_ends[sample - 1] : 0;
@@ -296,7 +297,7 @@ static void add_weighted_events(const struct summing *s, uint32_t sample, double
 	for (uint32_t i = start; i < s->event_ends[sample]; i++)
 		sum += s->event_weights[i];
 	for (uint32_t i = start; i < s->event_ends[sample]; i++) {
-		double part = rounded(s, value * s->event_weights[i] / sum);
+		double part = statistics_sums_rounded(s, value * s->event_weights[i] / sum);
 
 		self[s->event_units[i]] += part;
 		total[s->event_units[i]] += part;
@@ -304,7 +305,7 @@ static void add_weighted_events(const struct summing *s, uint32_t sample, double
 }
 
 /* Adds the values of a node's own samples. */
-static void add_samples(const struct summing *s, uint32_t node, double *self, double *total)
+static void statistics_sums_add_samples(const struct summing *s, uint32_t node, double *self, double *total)
 {
 	const struct profile *profile = s->profile;
 
@@ -317,7 +318,7 @@ static void add_samples(const struct summing *s, uint32_t node, double *self, do
 		if (s->event_weights) {
 			add_weighted_events(s, i, value, self, total);
 		} else if (s->event_ends) {
-			add_events(s, i, value, self, total);
+			statistics_sums_add_events(s, i, value, self, total);
 		} else {
 			self[unit] += value;
 			total[unit] += value;
@@ -333,7 +334,7 @@ static void close_node(struct summing *s, uint32_t node)
 	uint32_t total = s->build->topmost[node] ? s->index->of_total[n->function] : none,
 		 own = s->index->of_node[node];
 
-	add_samples(s, node, row_values(s, self), below);
+	statistics_sums_add_samples(s, node, row_values(s, self), below);
 	if (own != none)
 		memcpy(row_values(s, own), below, s->unit_count * sizeof(*below));
 	pass_up(below, row_values(s, total), above, s->unit_count);
@@ -345,7 +346,7 @@ static void close_apart(struct summing *s, uint32_t node)
 	uint32_t row = s->index->of_total[s->build->diff->nodes[node].function];
 	double *none = row_values(s, (uint32_t)s->row_count);
 
-	add_samples(s, node, none, row_values(s, row));
+	statistics_sums_add_samples(s, node, none, row_values(s, row));
 }
 
 bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,

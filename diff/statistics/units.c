@@ -40,7 +40,7 @@ struct sized_node {
 	uint32_t node;
 };
 
-static int by_falling_size(const void *a, const void *b)
+static int units_by_falling_size(const void *a, const void *b)
 {
 	const struct sized_node *x = a, *y = b;
 
@@ -65,7 +65,7 @@ static bool choose_nodes(const struct diff_build *build, struct sized_node **cho
 		nodes[used++] = (struct sized_node){ raw[0] + raw[1] * diff->scale.factor, node };
 	}
 	if (used > 0)
-		qsort(nodes, used, sizeof(*nodes), by_falling_size);
+		qsort(nodes, used, sizeof(*nodes), units_by_falling_size);
 	*chosen = nodes;
 	*count = used < MAX_NODE_ROWS || diff->is_exact ? used : MAX_NODE_ROWS;
 	return true;

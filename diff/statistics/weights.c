@@ -131,7 +131,7 @@ static bool sum_squares(
 	return true;
 }
 
-static double squares_of(const struct squares *squares, const struct row *row)
+static double statistics_weights_squares_of(const struct squares *squares, const struct row *row)
 {
 	switch (row->kind) {
 	case ROW_SELF:
@@ -162,7 +162,7 @@ bool weights_fill(const struct diff_build *build, struct experiment *experiment,
 	if (!sum_squares(build, &shares, &squares, err))
 		return false;
 	for (size_t row = 0; row < experiment->row_count; row++) {
-		double sum = 0, square = squares_of(&squares, &experiment->rows[row]);
+		double sum = 0, square = statistics_weights_squares_of(&squares, &experiment->rows[row]);
 
 		for (int side = 0; side < DIFF_SIDES; side++)
 			sum += experiment_sum(experiment, side, row) / build->sample_weight[side];

@@ -44,7 +44,7 @@ static struct answered sum_answered(const struct profile *profile)
 }
 
 /* Whether both values are known, and differ by more than a ratio. */
-static bool differs(double base, double head, double most_ratio)
+static bool statistics_work_differs(double base, double head, double most_ratio)
 {
 	return base > 0 && head > 0 && fabs(log(head / base)) > log(most_ratio);
 }
@@ -57,7 +57,8 @@ static bool connects_otherwise(const struct answered *base, const struct answere
 {
 	double of_base = base->count / base->connections, of_head = head->count / head->connections;
 
-	return fmin(of_base, of_head) < few_per_connection && differs(of_base, of_head, most_connection_ratio);
+	return fmin(of_base, of_head) < few_per_connection &&
+	       statistics_work_differs(of_base, of_head, most_connection_ratio);
 }
 
 /* The time in nanoseconds for which requests were in progress: the sum of their latencies; NAN: not known. */
@@ -113,7 +114,7 @@ static bool find_doubt(struct diff_build *build, struct error *err)
 				"%s answered %.0f requests only, too few to compare costs per request",
 				diff_side_name(side), build->diff->requests[side].count);
 	}
-	if (differs(base_bytes, head_bytes, most_bytes_ratio))
+	if (statistics_work_differs(base_bytes, head_bytes, most_bytes_ratio))
 		return build_text(build->diff, err, doubt,
 			"a request had %.3g bytes in base and %.3g in head: these are other requests, or bursts of several requests",
 			base_bytes, head_bytes);

@@ -46,7 +46,7 @@ static void suite_code_deinit(struct suite_code *c)
 
 /* ---- Functions ---- */
 
-static bool name_functions(struct suite_code *c, enum diff_side side, struct error *err)
+static bool suite_code_name_functions(struct suite_code *c, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = c->work->sides[side].profile;
 
@@ -63,7 +63,7 @@ static bool name_functions(struct suite_code *c, enum diff_side side, struct err
 	return true;
 }
 
-static void set_code(void *context, uint32_t name, enum diff_code code)
+static void suite_code_set_code(void *context, uint32_t name, enum diff_code code)
 {
 	struct suite_code *c = context;
 
@@ -81,13 +81,13 @@ static bool compare_functions(struct suite_code *c, struct error *err)
 	if (!pieces_collect(c->work->sides[DIFF_BASE].profile, c->names_of[DIFF_BASE], &base, err) ||
 		!pieces_collect(c->work->sides[DIFF_HEAD].profile, c->names_of[DIFF_HEAD], &head, err))
 		return false;
-	pieces_compare(&base, &head, set_code, c);
+	pieces_compare(&base, &head, suite_code_set_code, c);
 	return true;
 }
 
 /* ---- Files ---- */
 
-static bool find_relinked(struct suite_code *c, enum diff_side side, struct error *err)
+static bool suite_code_find_relinked(struct suite_code *c, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = c->work->sides[side].profile, *other = c->work->sides[!side].profile;
 
@@ -104,7 +104,8 @@ static bool find_relinked(struct suite_code *c, enum diff_side side, struct erro
 }
 
 /* Whether the code of a location is the same on both sides. */
-static enum diff_code code_of(const struct suite_code *c, enum diff_side side, const struct profile_location *location)
+static enum diff_code suite_code_of(
+	const struct suite_code *c, enum diff_side side, const struct profile_location *location)
 {
 	const struct profile *profile = c->work->sides[side].profile;
 	const struct profile_mapping *mapping =
@@ -127,7 +128,7 @@ static enum diff_code code_of(const struct suite_code *c, enum diff_side side, c
 /* ---- Benchmarks ---- */
 
 /* [stack] whether it has a function whose code differs. */
-static bool *find_changed(const struct suite_code *c, enum diff_side side)
+static bool *suite_code_find_changed(const struct suite_code *c, enum diff_side side)
 {
 	const struct profile *profile = c->work->sides[side].profile;
 	bool *changed = calloc(profile->stack_count + 1, sizeof(*changed));
@@ -136,16 +137,16 @@ static bool *find_changed(const struct suite_code *c, enum diff_side side)
 		const struct profile_stack *stack = &profile->stacks[i];
 
 		changed[i] = changed[stack->parent] ||
-			     code_of(c, side, &profile->locations[stack->location]) == DIFF_CODE_CHANGED;
+			     suite_code_of(c, side, &profile->locations[stack->location]) == DIFF_CODE_CHANGED;
 	}
 	return changed;
 }
 
-static bool add_times(struct suite_code *c, enum diff_side side, struct error *err)
+static bool suite_code_add_times(struct suite_code *c, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = c->work->sides[side].profile;
 	const uint32_t *benchmarks = c->work->suite->details->benchmarks[side];
-	CLEANUP(cleanup_free) bool *changed = find_changed(c, side);
+	CLEANUP(cleanup_free) bool *changed = suite_code_find_changed(c, side);
 
 	if (!changed)
 		return error_set_memory(err);
@@ -162,7 +163,7 @@ static bool add_times(struct suite_code *c, enum diff_side side, struct error *e
 		times = &c->times[benchmark];
 		times->all += value;
 		times->changed += changed[sample->stack] ? value : 0;
-		times->unknown += code_of(c, side, leaf) == DIFF_CODE_UNKNOWN ? value : 0;
+		times->unknown += suite_code_of(c, side, leaf) == DIFF_CODE_UNKNOWN ? value : 0;
 		times->relinked += leaf->mapping != PROFILE_NONE && c->relinked[side][leaf->mapping] ? value : 0;
 	}
 	return true;
@@ -190,9 +191,11 @@ bool suite_compare_code(struct suite_work *work, struct error *err)
 	if (!string_table_create(SIZE_MAX / 2, &c.names, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!name_functions(&c, (enum diff_side)side, err) || !find_relinked(&c, (enum diff_side)side, err))
+		if (!suite_code_name_functions(&c, (enum diff_side)side, err) ||
+			!suite_code_find_relinked(&c, (enum diff_side)side, err))
 			return false;
-	if (!compare_functions(&c, err) || !add_times(&c, DIFF_BASE, err) || !add_times(&c, DIFF_HEAD, err))
+	if (!compare_functions(&c, err) || !suite_code_add_times(&c, DIFF_BASE, err) ||
+		!suite_code_add_times(&c, DIFF_HEAD, err))
 		return false;
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		suite->benchmarks[i].code = benchmark_code(&c.times[i]);

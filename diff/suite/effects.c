@@ -98,7 +98,7 @@ size_t effects_points(const struct suite_effects *e, uint32_t benchmark, size_t 
 	return count;
 }
 
-static size_t values_of(const struct suite_work *work, int side, uint32_t benchmark)
+static size_t effects_values_of(const struct suite_work *work, int side, uint32_t benchmark)
 {
 	return work->sides[side].firsts[benchmark + 1] - work->sides[side].firsts[benchmark];
 }
@@ -116,7 +116,7 @@ static bool shares_an_execution(const struct suite_work *work, uint32_t benchmar
 	return false;
 }
 
-static bool knows_cpu(const struct suite_work *work, uint32_t benchmark)
+static bool effects_knows_cpu(const struct suite_work *work, uint32_t benchmark)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (isnan(work->suite->benchmarks[benchmark].cpu[side]))
@@ -126,9 +126,10 @@ static bool knows_cpu(const struct suite_work *work, uint32_t benchmark)
 
 bool effects_has(const struct suite_effects *e, uint32_t benchmark)
 {
-	if (e->of_cpu && !knows_cpu(e->work, benchmark))
+	if (e->of_cpu && !effects_knows_cpu(e->work, benchmark))
 		return false;
-	if (values_of(e->work, DIFF_BASE, benchmark) == 0 || values_of(e->work, DIFF_HEAD, benchmark) == 0)
+	if (effects_values_of(e->work, DIFF_BASE, benchmark) == 0 ||
+		effects_values_of(e->work, DIFF_HEAD, benchmark) == 0)
 		return false;
 	return e->series_count == DIFF_SIDES || shares_an_execution(e->work, benchmark);
 }

@@ -49,7 +49,7 @@ static void list_name(struct buffer *list, const char *name, size_t number, size
 
 /* ---- The environment ---- */
 
-static bool compare_facts(struct diff_suite *suite, struct error *err)
+static bool suite_environment_compare_facts(struct diff_suite *suite, struct error *err)
 {
 	size_t count;
 	const struct profile_fact *facts = profile_facts(&count);
@@ -82,7 +82,8 @@ struct modules {
 	struct hash_map known; /* owned: name -> index */
 };
 
-static bool find_module(struct modules *m, const char *name, struct module_build **found, struct error *err)
+static bool suite_environment_find_module(
+	struct modules *m, const char *name, struct module_build **found, struct error *err)
 {
 	uint32_t id, *value;
 	bool added;
@@ -109,7 +110,7 @@ static bool add_builds(struct modules *m, enum diff_side side, struct error *err
 
 		if (mapping->kind != PROFILE_MAPPING_FILE || build[0] == '\0')
 			continue;
-		if (!find_module(m, profile_string(profile, mapping->module), &module, err) ||
+		if (!suite_environment_find_module(m, profile_string(profile, mapping->module), &module, err) ||
 			!string_table_add(m->suite->strings, build, strlen(build), &id, err))
 			return false;
 		module->build[side] =
@@ -129,7 +130,7 @@ static bool add_origins(struct modules *m, enum diff_side side, struct error *er
 
 		if (function->origin == PROFILE_ORIGIN_UNKNOWN)
 			continue;
-		if (!find_module(m, profile_string(profile, function->module), &module, err))
+		if (!suite_environment_find_module(m, profile_string(profile, function->module), &module, err))
 			return false;
 		module->is_user |= function->origin == PROFILE_ORIGIN_USER;
 		module->is_library |= function->origin != PROFILE_ORIGIN_USER;
@@ -175,7 +176,7 @@ static bool compare_libraries(struct diff_suite *suite, struct error *err)
 
 /* ---- What limits the comparison ---- */
 
-static bool check_exits(struct diff_suite *suite, enum diff_side side, struct error *err)
+static bool suite_environment_check_exits(struct diff_suite *suite, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = suite->profiles[side];
 	size_t failed = 0, all = profile_execution_count(profile);
@@ -302,7 +303,8 @@ bool suite_warn(const struct suite_work *work, struct error *err)
 		return error_set_memory(err);
 	if (suite->sides == 1)
 		return true;
-	return compare_facts(suite, err) && compare_libraries(suite, err) && check_exits(suite, DIFF_BASE, err) &&
-	       check_exits(suite, DIFF_HEAD, err) && say_assumed(suite, err) && say_waiting(work, err) &&
-	       warn_of_missing(work, err);
+	return suite_environment_compare_facts(suite, err) && compare_libraries(suite, err) &&
+	       suite_environment_check_exits(suite, DIFF_BASE, err) &&
+	       suite_environment_check_exits(suite, DIFF_HEAD, err) && say_assumed(suite, err) &&
+	       say_waiting(work, err) && warn_of_missing(work, err);
 }

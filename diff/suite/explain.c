@@ -229,7 +229,7 @@ static double rate_within(const struct diff_suite *suite, uint32_t benchmark)
  * What the harness's clock tells of functions that are all of a benchmark. Samples are of CPU time, which the clock
  * tells too where the benchmark had one CPU all the time. False: it does not tell.
  */
-static bool measure(const struct diff_suite *suite, uint32_t benchmark, struct diff_measured *measured)
+static bool suite_explain_measure(const struct diff_suite *suite, uint32_t benchmark, struct diff_measured *measured)
 {
 	/* by how much a share of the time may differ from all of it */
 	static const double tolerance = 0.05;
@@ -266,7 +266,7 @@ static bool compare_part(const struct diff_suite *suite, uint32_t benchmark, str
 	options.q = rate_within(suite, benchmark);
 	options.gates = gates;
 	options.gate_count = gate_count;
-	options.measured = measure(suite, benchmark, &measured) ? &measured : NULL;
+	options.measured = suite_explain_measure(suite, benchmark, &measured) ? &measured : NULL;
 	options.runs_in_pairs = options.runs_in_pairs && executions_agree(suite, benchmark);
 	return diff_create(part->profiles[DIFF_BASE], part->profiles[DIFF_HEAD], &options, &part->diff, err) &&
 	       suite_say_benchmark(suite, benchmark, (const struct profile *const *)part->profiles, part->diff, err);

@@ -242,20 +242,20 @@ static double half_interval(const struct suite_row *row)
 	return tail_quantile(tail / row->looks, row->spread.freedom) * sqrt(least_spread(row));
 }
 
-static void test_row(struct suite_row *row)
+static void judge_test_row(struct suite_row *row)
 {
 	row->p = fmin(1, tail_two_sided(row->change / sqrt(least_spread(row)), row->spread.freedom) * row->looks);
 }
 
 /* ---- Placement ---- */
 
-static bool is_same_code(const struct suite_test *t, const struct suite_row *row)
+static bool judge_is_same_code(const struct suite_test *t, const struct suite_row *row)
 {
 	return t->work->relinked[row->benchmark] && t->work->suite->benchmarks[row->benchmark].code == DIFF_CODE_SAME;
 }
 
 /* Whether placement may have changed the row so: as far as is known, it is no more than that. */
-static bool is_placeable(const struct suite_test *t, const struct suite_row *row)
+static bool judge_is_placeable(const struct suite_test *t, const struct suite_row *row)
 {
 	return t->effects.has_layouts ? placement_explains_by_layouts(row->change, sqrt(row->variance))
 				      : placement_explains(row->change, half_interval(row));
@@ -275,13 +275,13 @@ static void widen_by_placement(struct suite_test *t)
 	for (size_t i = 0; i < t->row_count; i++) {
 		const struct suite_row *row = &t->rows[i];
 
-		if (is_same_code(t, row) && is_placeable(t, row))
+		if (judge_is_same_code(t, row) && judge_is_placeable(t, row))
 			placement_estimate_add(&estimate, row->change, row->spread.variance, 1);
 	}
 	if (!placement_estimate_finish(&estimate, &placement.variance, &placement.freedom))
 		return;
 	for (size_t i = 0; i < t->row_count; i++)
-		if (t->work->relinked[t->rows[i].benchmark] && !is_same_code(t, &t->rows[i]))
+		if (t->work->relinked[t->rows[i].benchmark] && !judge_is_same_code(t, &t->rows[i]))
 			t->rows[i].spread = add_spreads(t->rows[i].spread, placement);
 }
 
@@ -300,7 +300,7 @@ static bool adjust(struct suite_test *t, struct error *err)
 	if (!members)
 		return error_set_memory(err);
 	for (size_t i = 0; i < t->row_count; i++)
-		if (!is_same_code(t, &t->rows[i]))
+		if (!judge_is_same_code(t, &t->rows[i]))
 			members[count++] = (struct step_up_member){ .p = t->rows[i].p, .id = t->rows[i].benchmark };
 	step_up(members, count);
 	for (size_t i = 0; i < count; i++) {
@@ -343,7 +343,7 @@ static bool run_test(struct suite_test *t, bool of_cpu, struct error *err)
 		t->rows[i].spread = row_spread(t, &t->rows[i]);
 	widen_by_placement(t);
 	for (size_t i = 0; i < t->row_count; i++)
-		test_row(&t->rows[i]);
+		judge_test_row(&t->rows[i]);
 	return true;
 }
 
@@ -380,7 +380,7 @@ static bool is_contradicted(const struct diff_benchmark *b)
 	return b->change > 0 ? log1p(b->cpu_change_high) < half : log1p(b->cpu_change_low) > half;
 }
 
-static void judge_row(struct suite_test *t, const struct suite_row *row)
+static void suite_judge_row(struct suite_test *t, const struct suite_row *row)
 {
 	struct diff_suite *suite = t->work->suite;
 	struct diff_benchmark *b = &suite->benchmarks[row->benchmark];
@@ -393,9 +393,9 @@ static void judge_row(struct suite_test *t, const struct suite_row *row)
 	*is_proven &= !b->is_contradicted;
 	b->verdict =
 		b->is_contradicted ? DIFF_INCONCLUSIVE : benchmark_verdict(b, suite->options.precision, *is_proven);
-	if (!is_same_code(t, row) || !differs)
+	if (!judge_is_same_code(t, row) || !differs)
 		return;
-	b->is_beyond_placement = !is_placeable(t, row);
+	b->is_beyond_placement = !judge_is_placeable(t, row);
 	b->verdict = b->is_beyond_placement || t->effects.has_layouts ? DIFF_INCONCLUSIVE : DIFF_PLACEMENT;
 }
 
@@ -446,7 +446,7 @@ static bool judge_sampled(struct suite_work *work, struct error *err)
 		b->change = expm1(t.rows[i].change);
 		b->change_low = expm1(t.rows[i].change - half);
 		b->change_high = expm1(t.rows[i].change + half);
-		judge_row(&t, &t.rows[i]);
+		suite_judge_row(&t, &t.rows[i]);
 		b->more_executions = more_executions(&t, &t.rows[i], half);
 	}
 	describe_layouts(&t);
@@ -455,7 +455,7 @@ static bool judge_sampled(struct suite_work *work, struct error *err)
 
 /* ---- Exact counts ---- */
 
-static double range_of(const struct suite_side *side, uint32_t benchmark)
+static double judge_range_of(const struct suite_side *side, uint32_t benchmark)
 {
 	double least = INFINITY, most = -INFINITY;
 
@@ -473,7 +473,7 @@ static void judge_exact(struct suite_work *work, uint32_t id, bool has_runtime)
 	struct diff_suite *suite = work->suite;
 	struct diff_benchmark *benchmark = &suite->benchmarks[id];
 	double base = benchmark->value[DIFF_BASE], head = benchmark->value[DIFF_HEAD], most = fmax(base, head);
-	double ranges[DIFF_SIDES] = { range_of(&work->sides[0], id), range_of(&work->sides[1], id) };
+	double ranges[DIFF_SIDES] = { judge_range_of(&work->sides[0], id), judge_range_of(&work->sides[1], id) };
 	double least = suite->options.diff.min_effect_points > 0 ? suite->options.diff.min_effect_points / 100
 								 : default_least_share;
 	double noise = evidence_exact_noise(ranges, benchmark->executions, has_runtime, most);

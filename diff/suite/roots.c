@@ -81,7 +81,7 @@ static bool end_of(const struct roots *r, const char *uri, uint32_t *id, struct 
 	return string_table_add(r->suite->strings, end, strlen(end), id, err);
 }
 
-static bool add_end(struct roots *r, const char *uri, struct error *err)
+static bool roots_add_end(struct roots *r, const char *uri, struct error *err)
 {
 	uint32_t end, *first;
 	bool added;
@@ -158,7 +158,7 @@ bool suite_find_roots(struct suite_work *work, struct error *err)
 
 	hash_map_init(&r.by_end, sizeof(uint32_t));
 	hash_map_init(&r.known, DIFF_SIDES * sizeof(uint32_t));
-	if (!each_uri(&r, DIFF_HEAD, add_end, err) || !each_uri(&r, DIFF_BASE, vote, err))
+	if (!each_uri(&r, DIFF_HEAD, roots_add_end, err) || !each_uri(&r, DIFF_BASE, vote, err))
 		return false;
 	for (size_t i = 0; i < r.vote_count; i++)
 		if (!best || r.votes[i].count > best->count)

@@ -77,7 +77,8 @@ static void append_interval(const struct diff_suite *suite, const struct diff_be
 }
 
 /* "placement: same code, 20.1 % slower here (95 % interval ...); --layouts 8 would tell". */
-static void append_placement(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+static void sentence_append_placement(
+	const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
 	buffer_append_string(out, "differs by placement: same code, ");
 	suite_append_change(suite, b, out);
@@ -103,7 +104,7 @@ static void append_beyond_placement(const struct diff_suite *suite, const struct
 		b->change > 0 ? "slower" : "faster");
 }
 
-static void append_verdict(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+static void sentence_append_verdict(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
 	if (b->is_contradicted || b->is_beyond_placement) {
 		if (b->is_contradicted)
@@ -124,7 +125,7 @@ static void append_verdict(const struct diff_suite *suite, const struct diff_ben
 		buffer_printf(out, "is equal within %g %%", suite->options.precision * 100);
 		break;
 	case DIFF_PLACEMENT:
-		append_placement(suite, b, out);
+		sentence_append_placement(suite, b, out);
 		return;
 	case DIFF_INCONCLUSIVE:
 	case DIFF_MIXED:
@@ -178,7 +179,7 @@ static bool say_one(const struct diff_suite *suite, uint32_t benchmark,
 	buffer_append_string(text, "` ");
 	if (suite->sides == DIFF_SIDES && b->code == DIFF_CODE_SAME && b->verdict != DIFF_PLACEMENT)
 		buffer_append_string(text, "ran no changed code, and ");
-	append_verdict(suite, b, text);
+	sentence_append_verdict(suite, b, text);
 	if (because != PROFILE_NONE)
 		return append_because(profiles, diff, because, text, err);
 	if (b->verdict == DIFF_REGRESSED || b->verdict == DIFF_IMPROVED)

@@ -19,7 +19,7 @@ static bool has_measured(const struct profile *profile)
 	return false;
 }
 
-static bool intern(struct diff_suite *suite, const char *text, uint32_t *id, struct error *err)
+static bool suite_values_intern(struct diff_suite *suite, const char *text, uint32_t *id, struct error *err)
 {
 	return string_table_add(suite->strings, text, strlen(text), id, err);
 }
@@ -40,9 +40,9 @@ static bool choose_total(struct suite_work *work, struct error *err)
 		work->metric[side] = build.metric[side];
 		work->counts[side] = build_is_counted(&build) && !diff->is_exact ? build.counts[side] : PROFILE_NONE;
 	}
-	return intern(suite, diff_string(diff, diff->metric), &suite->metric, err) &&
-	       intern(suite, diff_string(diff, diff->metric_words), &suite->metric_words, err) &&
-	       intern(suite, diff_string(diff, diff->unit), &suite->unit, err);
+	return suite_values_intern(suite, diff_string(diff, diff->metric), &suite->metric, err) &&
+	       suite_values_intern(suite, diff_string(diff, diff->metric_words), &suite->metric_words, err) &&
+	       suite_values_intern(suite, diff_string(diff, diff->unit), &suite->unit, err);
 }
 
 static bool choose_metric(struct suite_work *work, struct error *err)
@@ -53,9 +53,9 @@ static bool choose_metric(struct suite_work *work, struct error *err)
 			     (suite->sides == 1 || has_measured(suite->profiles[DIFF_BASE]));
 	if (!suite->is_measured)
 		return choose_total(work, err);
-	return intern(suite, "time", &suite->metric, err) &&
-	       intern(suite, "time per iteration", &suite->metric_words, err) &&
-	       intern(suite, "nanoseconds", &suite->unit, err);
+	return suite_values_intern(suite, "time", &suite->metric, err) &&
+	       suite_values_intern(suite, "time per iteration", &suite->metric_words, err) &&
+	       suite_values_intern(suite, "nanoseconds", &suite->unit, err);
 }
 
 /* ---- Values ---- */
@@ -88,8 +88,8 @@ static struct suite_sum sum_measured(const struct profile_measured *measured, ui
 }
 
 /* [run] sums of a value type, and of the samples that it is of. */
-static bool sum_runs(const struct profile *profile, uint32_t metric, uint32_t counts, double **totals, double **samples,
-	struct error *err)
+static bool suite_values_sum_runs(const struct profile *profile, uint32_t metric, uint32_t counts, double **totals,
+	double **samples, struct error *err)
 {
 	size_t width = profile->value_type_count;
 
@@ -192,7 +192,8 @@ static bool make_sums(const struct suite_work *work, enum diff_side side, struct
 	CLEANUP(cleanup_free) double *totals = NULL;
 	CLEANUP(cleanup_free) double *samples = NULL;
 
-	if (!suite->is_measured && !sum_runs(profile, work->metric[side], work->counts[side], &totals, &samples, err))
+	if (!suite->is_measured &&
+		!suite_values_sum_runs(profile, work->metric[side], work->counts[side], &totals, &samples, err))
 		return false;
 	for (size_t i = 0; i < profile->run_count; i++) {
 		uint32_t benchmark = suite->details->benchmarks[side][i];
@@ -281,7 +282,7 @@ static bool join_sums(
 	return true;
 }
 
-static int by_value(const void *left, const void *right)
+static int suite_values_by_value(const void *left, const void *right)
 {
 	const double a = *(const double *)left, b = *(const double *)right;
 
@@ -302,7 +303,7 @@ static double average(double *values, size_t count, bool is_exact)
 			return NAN;
 		values[i] = is_exact ? values[i] : log(values[i]);
 	}
-	qsort(values, count, sizeof(*values), by_value);
+	qsort(values, count, sizeof(*values), suite_values_by_value);
 	for (size_t i = first; i < count - first; i++)
 		sum += values[i] / (double)(count - 2 * first);
 	return is_exact ? sum : exp(sum);
@@ -330,7 +331,7 @@ static bool average_values(struct suite_work *work, enum diff_side side, struct 
 	return true;
 }
 
-static bool collect_side(struct suite_work *work, enum diff_side side, struct error *err)
+static bool suite_values_collect_side(struct suite_work *work, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = work->sides[side].profile;
 	struct diff_suite *suite = work->suite;
@@ -355,7 +356,7 @@ static bool collect_side(struct suite_work *work, enum diff_side side, struct er
 
 /* ---- CPU time ---- */
 
-static double share_of(double cpu, double time)
+static double suite_values_share_of(double cpu, double time)
 {
 	return cpu > 0 && time > 0 ? cpu / time : NAN;
 }
@@ -373,8 +374,8 @@ static bool share_cpu(struct suite_work *work, enum diff_side side, struct error
 
 	if (!times || !shares)
 		return error_set_memory(err);
-	if (!sum_runs(profile, cpu, cpu == PROFILE_NONE ? cpu : profile->counts_of[cpu], &of->run_cpu, &of->run_samples,
-		    err))
+	if (!suite_values_sum_runs(profile, cpu, cpu == PROFILE_NONE ? cpu : profile->counts_of[cpu], &of->run_cpu,
+		    &of->run_samples, err))
 		return false;
 	for (size_t i = 0; i < profile->run_count; i++)
 		if (benchmarks[i] != PROFILE_NONE) {
@@ -382,11 +383,11 @@ static bool share_cpu(struct suite_work *work, enum diff_side side, struct error
 			times[benchmarks[i]] += (double)profile->runs[i].duration_ns;
 		}
 	for (size_t i = 0; i < all; i++) {
-		work->suite->benchmarks[i].cpu_share[side] = share_of(shares[i], times[i]);
+		work->suite->benchmarks[i].cpu_share[side] = suite_values_share_of(shares[i], times[i]);
 		sum += shares[i];
 		time += times[i];
 	}
-	of->cpu_share = share_of(sum, time);
+	of->cpu_share = suite_values_share_of(sum, time);
 	return true;
 }
 
@@ -397,8 +398,8 @@ bool suite_collect(struct suite_work *work, struct error *err)
 	if (!choose_metric(work, err) || !choose_rounds(work, err) || !find_uncounted(work, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (suite->profiles[side] &&
-			(!share_cpu(work, (enum diff_side)side, err) || !collect_side(work, (enum diff_side)side, err)))
+		if (suite->profiles[side] && (!share_cpu(work, (enum diff_side)side, err) ||
+						     !suite_values_collect_side(work, (enum diff_side)side, err)))
 			return false;
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];

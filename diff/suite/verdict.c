@@ -131,13 +131,14 @@ static enum diff_verdict suite_verdict(const struct diff_suite *suite)
 
 /* ---- The sentence ---- */
 
-static int digits_of(double times)
+static int suite_verdict_digits_of(double times)
 {
 	return times < 10 ? 2 : times < 100 ? 1 : 0;
 }
 
 /* "12.3 % (95 % interval 9.8 to 14.9 %)", of exact counts "12.3 % (exact)". A fall has no sign: the words tell it. */
-static void append_percent(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+static void suite_verdict_append_percent(
+	const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
 	bool falls = b->change < 0;
 	double low = falls ? -b->change_high : b->change_low, high = falls ? -b->change_low : b->change_high;
@@ -154,18 +155,19 @@ void suite_append_change(const struct diff_suite *suite, const struct diff_bench
 	double times = 1 + b->change, low = 1 + b->change_low, high = 1 + b->change_high;
 
 	if (times < most_in_percent) {
-		append_percent(suite, b, out);
+		suite_verdict_append_percent(suite, b, out);
 		return;
 	}
 	if (!isfinite(times)) {
 		buffer_append_string(out, "from nothing");
 		return;
 	}
-	buffer_printf(out, "%.*f times", digits_of(times), times);
+	buffer_printf(out, "%.*f times", suite_verdict_digits_of(times), times);
 	if (suite->is_exact)
 		buffer_append_string(out, " (exact)");
 	else
-		buffer_printf(out, " (95 %% interval %.*f to %.*f times)", digits_of(low), low, digits_of(high), high);
+		buffer_printf(out, " (95 %% interval %.*f to %.*f times)", suite_verdict_digits_of(low), low,
+			suite_verdict_digits_of(high), high);
 }
 
 void suite_append_effect(const struct diff_suite *suite, bool more, size_t count, struct buffer *out)
@@ -183,7 +185,8 @@ void suite_append_effect(const struct diff_suite *suite, bool more, size_t count
 }
 
 /* Appends the first benchmarks of a verdict. They stand in order, so that the largest changes are named. */
-static void append_benchmarks(const struct diff_suite *suite, enum diff_verdict verdict, struct buffer *out)
+static void suite_verdict_append_benchmarks(
+	const struct diff_suite *suite, enum diff_verdict verdict, struct buffer *out)
 {
 	enum { COLUMNS = 60 };
 	size_t named = 0;
@@ -203,7 +206,7 @@ static void append_benchmarks(const struct diff_suite *suite, enum diff_verdict 
 }
 
 /* How many differ although their code is the same. */
-static void append_placement(const struct diff_suite *suite, struct buffer *out)
+static void suite_verdict_append_placement(const struct diff_suite *suite, struct buffer *out)
 {
 	size_t count = suite->verdicts[DIFF_PLACEMENT];
 
@@ -228,12 +231,12 @@ static void append_proven(const struct suite_work *work, struct buffer *out)
 		else
 			buffer_printf(out, "; %zu ", count);
 		suite_append_effect(suite, i == 0, count, out);
-		append_benchmarks(suite, verdicts[i], out);
+		suite_verdict_append_benchmarks(suite, verdicts[i], out);
 		is_first = false;
 	}
 	if (suite->verdicts[DIFF_INCONCLUSIVE] > 0)
 		buffer_printf(out, "; %zu undecided", suite->verdicts[DIFF_INCONCLUSIVE]);
-	append_placement(suite, out);
+	suite_verdict_append_placement(suite, out);
 }
 
 /* Says why nothing is proven. */
@@ -255,14 +258,14 @@ static void append_unproven(const struct suite_work *work, struct buffer *out)
 	} else if (minor > 0) {
 		buffer_printf(out, "%zu of %zu benchmark%s differ%s, by no more than %g %%", minor, all,
 			all == 1 ? "" : "s", minor == 1 ? "s" : "", precision);
-		append_benchmarks(suite, DIFF_MINOR, out);
+		suite_verdict_append_benchmarks(suite, DIFF_MINOR, out);
 	} else {
 		buffer_printf(out, "none of %zu benchmark%s ", all, all == 1 ? "" : "s");
 		buffer_append_string(out, suite->is_measured ? "is slower or faster" : "differs");
 		if (!suite->is_exact)
 			buffer_printf(out, " by more than %g %%", precision);
 	}
-	append_placement(suite, out);
+	suite_verdict_append_placement(suite, out);
 }
 
 static bool say_verdict(struct suite_work *work, struct buffer *text)
@@ -284,7 +287,7 @@ static bool say_verdict(struct suite_work *work, struct buffer *text)
 
 /* ---- Gates ---- */
 
-static const char *first_blocking(const struct diff_suite *suite)
+static const char *suite_verdict_first_blocking(const struct diff_suite *suite)
 {
 	for (size_t i = 0; i < suite->warning_count; i++)
 		if (suite->warnings[i].blocks_gate)
@@ -368,10 +371,10 @@ static bool judge_functions(struct suite_work *work, enum gate_outcome *outcome,
 	return true;
 }
 
-static bool decide_gates(struct suite_work *work, struct buffer *text, struct error *err)
+static bool suite_verdict_decide_gates(struct suite_work *work, struct buffer *text, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
-	const char *blocking = suite->options.diff.gates_ignore_warnings ? NULL : first_blocking(suite);
+	const char *blocking = suite->options.diff.gates_ignore_warnings ? NULL : suite_verdict_first_blocking(suite);
 	enum gate_outcome outcome = GATE_PASSED;
 	bool has_function = false;
 
@@ -426,6 +429,6 @@ bool suite_decide(struct suite_work *work, struct error *err)
 	count_verdicts(suite);
 	suite->verdict = suite->sides == 1 ? DIFF_UNCHANGED : suite_verdict(suite);
 	buffer_init(&text, MAX_SENTENCE_BYTES);
-	return say_verdict(work, &text) && decide_gates(work, &text, err) && buffer_ok(&text, err) &&
+	return say_verdict(work, &text) && suite_verdict_decide_gates(work, &text, err) && buffer_ok(&text, err) &&
 	       string_table_add(suite->strings, text.data ? text.data : "", text.size, &suite->verdict_text, err);
 }

@@ -33,7 +33,7 @@ static void condition_words(const struct diff_estimate *total, enum proven_way w
 			times < 10, times);
 }
 
-static bool decide_total(struct diff_build *build, enum proven_way way, struct error *err)
+static bool any_load_decide_total(struct diff_build *build, enum proven_way way, struct error *err)
 {
 	struct diff *diff = build->diff;
 	char condition[ANY_LOAD_WORDS];
@@ -56,7 +56,7 @@ static void words_of_open_total(const struct diff *diff, char out[static ANY_LOA
 	snprintf(out, ANY_LOAD_REST, "; no load explains this, though it may explain the total's change: %s", words);
 }
 
-static bool decide_functions(
+static bool any_load_decide_functions(
 	struct diff_build *build, const struct proven *proven, enum proven_way way, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -135,10 +135,10 @@ bool any_load_decide(struct diff_build *build, const struct proven *proven, stru
 	enum proven_way way = has_length ? way_of_total(&build->diff->total) : PROVEN_NEITHER;
 
 	if (way != PROVEN_NEITHER)
-		return decide_total(build, way, err);
+		return any_load_decide_total(build, way, err);
 	if (!has_length && fmax(proven->more.points, proven->less.points) < proven_decisive_points)
 		return say_of_shares(build, proven, err);
 	if (fmax(proven->more.points, proven->less.points) < proven_decisive_points)
 		return say_if_equal(build, proven, err);
-	return cause_decide(build, proven, &way, err) && decide_functions(build, proven, way, err);
+	return cause_decide(build, proven, &way, err) && any_load_decide_functions(build, proven, way, err);
 }

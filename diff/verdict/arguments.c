@@ -45,7 +45,7 @@ static bool word_is(struct word word, const char *text)
 }
 
 /* The word as text; "" if it is longer than any that is looked for. */
-static const char *text_of(struct word word, char text[static KNOWN_BYTES])
+static const char *arguments_text_of(struct word word, char text[static KNOWN_BYTES])
 {
 	snprintf(text, KNOWN_BYTES, "%.*s", word.size < KNOWN_BYTES ? (int)word.size : 0, word.at);
 	return text;
@@ -55,7 +55,7 @@ static const char *text_of(struct word word, char text[static KNOWN_BYTES])
 static size_t script_of(const struct command *command, size_t interpreter)
 {
 	char text[KNOWN_BYTES];
-	const char *name = text_of(base_name(command->words[interpreter]), text);
+	const char *name = arguments_text_of(base_name(command->words[interpreter]), text);
 	enum profile_language language = profile_language_of_module(name);
 	const char *const *with_value = profile_languages[language].options_with_value;
 	size_t i = interpreter + 1;
@@ -63,17 +63,17 @@ static size_t script_of(const struct command *command, size_t interpreter)
 	if (language == PROFILE_LANGUAGE_NATIVE && !programs_is_shell(name) && strcmp(name, "Rscript") != 0)
 		return interpreter;
 	while (i < command->count && command->words[i].at[0] == '-')
-		i += glob_matches_any(with_value, text_of(command->words[i], text)) ? 2 : 1;
+		i += glob_matches_any(with_value, arguments_text_of(command->words[i], text)) ? 2 : 1;
 	return i < command->count ? i : interpreter;
 }
 
 /* Skips `env`, its assignments, and a shell that was only used to start the command. */
-static void find_program(struct command *command)
+static void arguments_find_program(struct command *command)
 {
 	char text[KNOWN_BYTES];
 	size_t at = 0;
 
-	if (at + 2 < command->count && programs_is_shell(text_of(base_name(command->words[at]), text)) &&
+	if (at + 2 < command->count && programs_is_shell(arguments_text_of(base_name(command->words[at]), text)) &&
 		word_is(command->words[at + 1], "-c"))
 		at += 2;
 	if (at + 1 < command->count && word_is(base_name(command->words[at]), "env"))
@@ -199,7 +199,7 @@ bool arguments_differ(const struct diff_build *build, char *text, size_t size)
 		arguments_split(profile_string(profile, profile->facts.command), &commands[side]);
 		if (commands[side].count == 0 || commands[side].count == MAX_WORDS)
 			return false;
-		find_program(&commands[side]);
+		arguments_find_program(&commands[side]);
 	}
 	if (!find_difference(
 		    (const struct command *[]){ &commands[DIFF_BASE], &commands[DIFF_HEAD] }, first, &same_at_end))

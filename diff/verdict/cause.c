@@ -26,7 +26,7 @@ enum cause_rank {
 	CAUSE_TOP,   /* such as main() */
 };
 
-static enum cause_rank rank_of(const struct explained *s, uint32_t function)
+static enum cause_rank cause_rank_of(const struct explained *s, uint32_t function)
 {
 	if (is_self_reason(s, function) || !explained_is_whole(s->diff, &s->diff->functions[function].total))
 		return CAUSE_PART;
@@ -64,7 +64,7 @@ static uint32_t find_deepest(const struct explained *s, enum explained_kind kind
 	uint32_t found = PROFILE_NONE;
 
 	for (uint32_t i = 0; i < s->diff->function_count; i++)
-		if (s->kind[i] == kind && may_be_cause(s, i) && rank_of(s, i) == rank &&
+		if (s->kind[i] == kind && may_be_cause(s, i) && cause_rank_of(s, i) == rank &&
 			(found == PROFILE_NONE || is_deeper(s, i, found)))
 			found = i;
 	return found;
@@ -100,7 +100,7 @@ static uint32_t find_leaf(struct explained *s, uint32_t cause, double *share)
 	sum_within(s, cause, false);
 	for (uint32_t i = 0; i < s->diff->function_count; i++)
 		if (s->kind[i] != EXPLAINED_NEVER && s->scratch[i] >= least_share * s->explained[cause] &&
-			explained_is_proven(s, &s->diff->functions[i].total) && rank_of(s, i) == CAUSE_PART &&
+			explained_is_proven(s, &s->diff->functions[i].total) && cause_rank_of(s, i) == CAUSE_PART &&
 			(leaf == PROFILE_NONE || is_deeper(s, i, leaf)))
 			leaf = i;
 	if (leaf == PROFILE_NONE) {
@@ -167,7 +167,7 @@ static uint32_t find_caller(struct explained *s, uint32_t callee)
 	return caller;
 }
 
-static void find_callers(struct explained *s, struct diff_cause *cause)
+static void cause_find_callers(struct explained *s, struct diff_cause *cause)
 {
 	uint32_t at = cause->function;
 
@@ -200,7 +200,7 @@ static bool has_nameless_callers(const struct explained *s, uint32_t function)
 
 /* ---- A change that is spread ---- */
 
-static void find_spread(struct explained *s, struct cause *cause)
+static void cause_find_spread(struct explained *s, struct cause *cause)
 {
 	const struct diff *diff = s->diff;
 
@@ -287,14 +287,14 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 		return true;
 	cause->named.function = choose_cause(&s);
 	if (cause->named.function == PROFILE_NONE) {
-		find_spread(&s, cause);
+		cause_find_spread(&s, cause);
 		return true;
 	}
 	cause->named.is_self = is_self_reason(&s, cause->named.function);
 	cause->named.share = fmin(s.explained[cause->named.function] / s.whole, 1);
 	if (!cause->named.is_self)
 		cause->named.leaf = find_leaf(&s, cause->named.function, &cause->leaf_share);
-	find_callers(&s, &cause->named);
+	cause_find_callers(&s, &cause->named);
 	cause->has_nameless_callers = cause->named.caller_count == 0 &&
 				      s.kind[cause->named.function] == EXPLAINED_SYSTEM &&
 				      has_nameless_callers(&s, cause->named.function);

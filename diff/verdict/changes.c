@@ -100,7 +100,7 @@ static double at_place(const struct changes *c, const struct proven_function *p,
 	return (int)p->way * (values[DIFF_HEAD][node] * c->diff->scale.factor - values[DIFF_BASE][node]);
 }
 
-static void add_place(struct changes *c, struct proven_function *p, uint32_t node)
+static void verdict_changes_add_place(struct changes *c, struct proven_function *p, uint32_t node)
 {
 	double size = fabs(at_place(c, p, node));
 
@@ -111,7 +111,7 @@ static void add_place(struct changes *c, struct proven_function *p, uint32_t nod
 }
 
 /* A node is a place of its function's total, or of the self time of the function that owns it, but not of both. */
-static void find_places(struct changes *c)
+static void verdict_changes_find_places(struct changes *c)
 {
 	const struct diff *diff = c->diff;
 
@@ -129,9 +129,9 @@ static void find_places(struct changes *c)
 			continue;
 		if (own->way != PROVEN_NEITHER && !own->is_self) {
 			if (c->build->topmost[node])
-				add_place(c, own, node);
+				verdict_changes_add_place(c, own, node);
 		} else if (owner->way != PROVEN_NEITHER && owner->is_self) {
-			add_place(c, owner, node);
+			verdict_changes_add_place(c, owner, node);
 		}
 	}
 	for (size_t i = 0; i < diff->function_count; i++) {
@@ -245,7 +245,7 @@ static uint32_t find_user_caller(struct changes *c, const struct proven_function
 /* ---- Changes ---- */
 
 /* A kind that goes before another names a chain; of one kind the innermost function does. */
-static void name_change(const struct changes *c, struct diff_change *change)
+static void verdict_changes_name_change(const struct changes *c, struct diff_change *change)
 {
 	const uint32_t *functions = &c->diff->change_functions[change->first];
 	const struct proven_function *named;
@@ -292,7 +292,7 @@ static void make_change(struct changes *c, uint32_t innermost)
 	change->count = count;
 	for (uint32_t at = innermost; at != PROFILE_NONE; at = c->functions[at].outer)
 		diff->change_functions[change->first + --count] = at;
-	name_change(c, change);
+	verdict_changes_name_change(c, change);
 	if (c->functions[change->function].kind != EXPLAINED_USER)
 		change->caller = find_user_caller(c, &c->functions[innermost]);
 	change->is_of_others = is_of_others(c, change);
@@ -446,7 +446,7 @@ static bool find_wait_sites(struct changes *c, struct error *err)
 
 /* ---- */
 
-static int by_rank(const void *a, const void *b, void *of)
+static int verdict_changes_by_rank(const void *a, const void *b, void *of)
 {
 	const struct diff *diff = of;
 	const struct diff_change *x = a, *y = b;
@@ -471,7 +471,7 @@ bool changes_collect(struct diff_build *build, struct error *err)
 	proven_named_languages(diff, is_named);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		choose_difference(&c, i, is_named[diff->functions[i].interprets]);
-	find_places(&c);
+	verdict_changes_find_places(&c);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		if (c.functions[i].way != PROVEN_NEITHER)
 			link_outer(&c, i);
@@ -483,7 +483,7 @@ bool changes_collect(struct diff_build *build, struct error *err)
 	if (diff->waiting != DIFF_WAITING_NONE && !find_wait_sites(&c, err))
 		return false;
 	if (diff->change_count > 0)
-		qsort_r(diff->changes, diff->change_count, sizeof(*diff->changes), by_rank, diff);
+		qsort_r(diff->changes, diff->change_count, sizeof(*diff->changes), verdict_changes_by_rank, diff);
 	return true;
 }
 

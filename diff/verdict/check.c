@@ -33,7 +33,7 @@ static const char *check_estimate(const struct diff_estimate *e)
 }
 
 /* The totals of an interpreter's functions are those of what it runs. */
-static bool is_proven(const struct diff_function *f)
+static bool verdict_check_is_proven(const struct diff_function *f)
 {
 	return proven_way_of(f->self.state) ||
 	       (proven_way_of(f->total.state) && f->interprets == PROFILE_LANGUAGE_NATIVE);
@@ -47,7 +47,7 @@ static const char *check_functions(const struct diff *diff)
 
 		if (self || total)
 			return self ? self : total;
-		if (diff->verdict == DIFF_UNCHANGED && is_proven(f))
+		if (diff->verdict == DIFF_UNCHANGED && verdict_check_is_proven(f))
 			return "a function is proven to have changed, and the verdict is unchanged";
 	}
 	return NULL;

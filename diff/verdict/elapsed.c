@@ -111,7 +111,7 @@ static void append_durations(const struct diff_build *build, const double values
 	buffer_append_string(text, words_scale(build->diff->scale.mode));
 }
 
-static void append_reason(const struct diff_build *build, struct buffer *text)
+static void verdict_elapsed_append_reason(const struct diff_build *build, struct buffer *text)
 {
 	const struct diff *diff = build->diff;
 	const struct diff_elapsed *elapsed = &diff->elapsed;
@@ -139,7 +139,7 @@ bool elapsed_say(struct diff_build *build, const struct diff *waits, struct erro
 	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
 	buffer_append_string(&text, "; CPU time ");
 	append_durations(build, diff->elapsed.cpu, &text);
-	append_reason(build, &text);
+	verdict_elapsed_append_reason(build, &text);
 	if (waits && waits->named_wait != PROFILE_NONE) {
 		buffer_append_string(&text, "; ");
 		waiting_append_named(waits, &text);

@@ -93,7 +93,7 @@ bool explained_is_whole(const struct diff *diff, const struct diff_estimate *tot
 }
 
 /* Tells each node which functions are above it. */
-static void find_above(struct explained *s)
+static void explained_find_above(struct explained *s)
 {
 	const struct diff *diff = s->diff;
 
@@ -137,7 +137,7 @@ static void classify_functions(struct explained *s)
 }
 
 /* Adds up what is below the topmost nodes of each function, and how deep they are. */
-static void sum_functions(struct explained *s)
+static void explained_sum_functions(struct explained *s)
 {
 	const struct diff *diff = s->diff;
 
@@ -223,8 +223,8 @@ bool explained_init(struct explained *s, struct error *err)
 		return false;
 	classify_functions(s);
 	sum_below(s);
-	find_above(s);
-	sum_functions(s);
+	explained_find_above(s);
+	explained_sum_functions(s);
 	explain_functions(s);
 	if (!sum_proven(s, &proven, err))
 		return false;

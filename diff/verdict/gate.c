@@ -7,7 +7,7 @@
 /* A new function fails a limit if it has at least this many points of the total. */
 static const double least_new_points = 0.5;
 
-static bool usage(const char *text, const char *why, struct error *err)
+static bool gate_usage(const char *text, const char *why, struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
 		"--fail-on '%.80s': %s; write for example total>2%%, function>5%%, function:NAME>1%% or benchmark:NAME>5%%",
@@ -22,7 +22,7 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
 	char *end;
 
 	if (!limit)
-		return usage(text, "'>' is missing", err);
+		return gate_usage(text, "'>' is missing", err);
 	if (limit - text == 5 && strncmp(text, "total", 5) == 0)
 		parsed.subject = DIFF_GATE_TOTAL;
 	else if (limit - text == 8 && strncmp(text, "function", 8) == 0)
@@ -34,14 +34,14 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
 	else if (limit - text > 10 && strncmp(text, "benchmark:", 10) == 0)
 		parsed = (struct diff_gate){ .subject = DIFF_GATE_BENCHMARK, .benchmark = text + 10 };
 	else
-		return usage(text, "it starts with none of total, function and benchmark", err);
+		return gate_usage(text, "it starts with none of total, function and benchmark", err);
 	parsed.percent = strtod(limit + 1, &end);
 	if (end == limit + 1 || !isfinite(parsed.percent) || parsed.percent < 0)
-		return usage(text, "the limit is not a percentage", err);
+		return gate_usage(text, "the limit is not a percentage", err);
 	if (*end == '%')
 		end++;
 	if (*end != '\0')
-		return usage(text, "there is text after the limit", err);
+		return gate_usage(text, "there is text after the limit", err);
 	*gate = parsed;
 	return true;
 }

@@ -33,7 +33,7 @@ void proven_named_languages(const struct diff *diff, bool is_named[static PROFIL
 	is_named[PROFILE_LANGUAGE_NATIVE] = false;
 }
 
-static struct proven_side *side_of(struct proven *proven, enum proven_way way)
+static struct proven_side *proven_side_of(struct proven *proven, enum proven_way way)
 {
 	return way == PROVEN_LESS ? &proven->less : &proven->more;
 }
@@ -45,7 +45,7 @@ static void count_changes(struct proven *proven, const struct diff *diff)
 		const struct diff_change *change = &diff->changes[i];
 
 		if (!change->is_of_others)
-			side_of(proven, proven_way_of(diff_change_estimate(diff, change)->state))->changes++;
+			proven_side_of(proven, proven_way_of(diff_change_estimate(diff, change)->state))->changes++;
 	}
 }
 
@@ -67,7 +67,7 @@ static void add_estimate(struct proven *proven, const struct diff *diff, const s
 	const struct diff_estimate *e = is_self ? &f->self : &f->total;
 	double points = fabs(e->delta) / build_points_of(diff) * 100;
 	enum proven_way way = proven_way_of(e->state);
-	struct proven_side *side = side_of(proven, way);
+	struct proven_side *side = proven_side_of(proven, way);
 
 	if (!way || !counts_alone(diff, f))
 		return;

@@ -29,7 +29,7 @@ void readings_choose(struct diff_build *build)
 		readings_set_other(scale, DIFF_SCALE_RATE, base_seconds / head_seconds);
 }
 
-static bool is_proven(const struct diff_estimate *estimate)
+static bool readings_is_proven(const struct diff_estimate *estimate)
 {
 	return estimate->state == DIFF_STATE_MORE || estimate->state == DIFF_STATE_LESS;
 }
@@ -45,7 +45,7 @@ static size_t count_disagreeing(const struct diff *diff, double least, bool self
 		const double *raw = self ? f->raw_self : f->raw_total;
 		double other = raw[DIFF_HEAD] * factor - raw[DIFF_BASE];
 
-		if (!is_proven(estimate) || fabs(other) < least || (other > 0) == (estimate->delta > 0))
+		if (!readings_is_proven(estimate) || fabs(other) < least || (other > 0) == (estimate->delta > 0))
 			continue;
 		count++;
 		if (fabs(estimate->delta) > most) {

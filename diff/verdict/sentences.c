@@ -49,7 +49,7 @@ static void append_chain(const struct diff *diff, const struct diff_cause *cause
 }
 
 /* Appends " takes 10.1 times as much", " is new". */
-static void append_ratio(const struct diff *diff, const struct diff_estimate *e, struct buffer *text)
+static void sentences_append_ratio(const struct diff *diff, const struct diff_estimate *e, struct buffer *text)
 {
 	static const double limit = 1000;
 	char words[WORDS_CHANGE];
@@ -78,7 +78,7 @@ static void append_leaf(const struct diff *diff, const struct cause *cause, stru
 	buffer_append_string(text, " below it");
 }
 
-static void append_nameless(const struct cause *cause, struct buffer *text)
+static void sentences_append_nameless(const struct cause *cause, struct buffer *text)
 {
 	if (cause->has_nameless_callers)
 		buffer_append_string(text, "; what calls it has no names, which debug symbols would give");
@@ -110,7 +110,7 @@ static void append_named(const struct diff_build *build, const struct cause *cau
 
 	append_chain(diff, &cause->named, text);
 	buffer_append_string(text, e == &f->self && f->total.base > 0 && f->total.head > 0 ? " itself" : "");
-	append_ratio(diff, e, text);
+	sentences_append_ratio(diff, e, text);
 	append_size(build, e->delta, text);
 	if (cause->named.share >= nearly_all)
 		buffer_printf(text, "all %s", of_the_change(cause->way));
@@ -118,7 +118,7 @@ static void append_named(const struct diff_build *build, const struct cause *cau
 		buffer_printf(text, "%.0f %% %s", cause->named.share * 100, of_the_change(cause->way));
 	append_leaf(diff, cause, text);
 	append_bottleneck(diff, &cause->named, text);
-	append_nameless(cause, text);
+	sentences_append_nameless(cause, text);
 }
 
 /* Appends "`a` takes 3.00 times as much: +2.0 s per run, 21 % of the increase, `b` 15 % and `c` 9 %". */
@@ -137,7 +137,7 @@ static void append_parts(const struct diff_build *build, const struct cause *cau
 		buffer_append_string(text, between);
 		words_append_name(diff, f, CALLER_COLUMNS, text);
 		if (i == 0 && proven_way_of(e->state) == cause->way) {
-			append_ratio(diff, e, text);
+			sentences_append_ratio(diff, e, text);
 			append_size(build, e->delta, text);
 		} else if (i == 0) {
 			buffer_append_string(text, " is ");
@@ -147,7 +147,7 @@ static void append_parts(const struct diff_build *build, const struct cause *cau
 	}
 }
 
-static void append_cause(const struct diff_build *build, const struct cause *cause, struct buffer *text)
+static void sentences_append_cause(const struct diff_build *build, const struct cause *cause, struct buffer *text)
 {
 	if (cause->named.function != PROFILE_NONE)
 		append_named(build, cause, text);
@@ -176,7 +176,7 @@ bool sentence_of_total(struct diff_build *build, const struct cause *cause, cons
 		append_total(diff, condition, &text);
 		return sentence_set(diff, &text, err);
 	}
-	append_cause(build, cause, &explained);
+	sentences_append_cause(build, cause, &explained);
 	buffer_append(&explained, "", 0);
 	if (!buffer_ok(&explained, err))
 		return false;
@@ -222,7 +222,7 @@ static void append_shares(const struct diff *diff, const struct diff_estimate *e
 			words_metric(diff), e->base / diff->total.base * 100);
 }
 
-static void append_function(const struct diff_build *build, const struct diff_function *f,
+static void sentences_append_function(const struct diff_build *build, const struct diff_function *f,
 	const struct diff_estimate *e, struct buffer *text)
 {
 	const struct diff *diff = build->diff;
@@ -242,7 +242,7 @@ static void append_function(const struct diff_build *build, const struct diff_fu
 }
 
 /* Appends "3 proven decreases (4.1 % of the total)". */
-static void append_count(const struct proven_side *side, enum proven_way way, struct buffer *text)
+static void sentences_append_count(const struct proven_side *side, enum proven_way way, struct buffer *text)
 {
 	buffer_printf(text, "%zu proven %s%s (%.1f %% of the total)", side->changes,
 		way == PROVEN_LESS ? "decrease" : "increase", side->changes == 1 ? "" : "s", side->points);
@@ -264,17 +264,17 @@ bool sentence_of_functions(struct diff_build *build, const struct cause *cause, 
 	if (cause->named.function == PROFILE_NONE && cause->spread_count > 0) {
 		append_parts(build, cause, &text);
 		buffer_append_string(&text, "; ");
-		append_count(side, cause->way, &text);
+		sentences_append_count(side, cause->way, &text);
 	} else if (cause->named.function == PROFILE_NONE) {
 		words_append_name(diff, side->greatest, NAME_COLUMNS, &text);
-		append_function(build, side->greatest, side->estimate, &text);
+		sentences_append_function(build, side->greatest, side->estimate, &text);
 	} else {
 		append_chain(diff, &cause->named, &text);
-		append_function(build, &diff->functions[cause->named.function],
+		sentences_append_function(build, &diff->functions[cause->named.function],
 			cause_estimate(diff, &cause->named, cause->way), &text);
 		append_leaf(diff, cause, &text);
 		append_bottleneck(diff, &cause->named, &text);
-		append_nameless(cause, &text);
+		sentences_append_nameless(cause, &text);
 	}
 	buffer_append_string(&text, rest);
 	return sentence_set(diff, &text, err);
@@ -294,7 +294,7 @@ static void append_greatest(struct diff_build *build, const struct proven *prove
 		words_append_name(diff, f, NAME_COLUMNS, text);
 		buffer_append_string(
 			text, side->estimate == &f->self && f->total.base > 0 && f->total.head > 0 ? " itself" : "");
-		append_ratio(diff, side->estimate, text);
+		sentences_append_ratio(diff, side->estimate, text);
 	}
 	size_words(build, side->estimate->delta, size);
 	buffer_printf(text, "%s%s; ", size[0] ? ": " : "", size);
@@ -308,12 +308,12 @@ bool sentence_of_counts(struct diff_build *build, const struct proven *proven, c
 	buffer_init(&text, SENTENCE_BYTES);
 	append_greatest(build, proven, &text);
 	if (more->changes > 0)
-		append_count(more, PROVEN_MORE, &text);
+		sentences_append_count(more, PROVEN_MORE, &text);
 	if (more->changes > 0 && less->changes > 0)
 		buffer_printf(&text, " and %zu decrease%s (%.1f %%)", less->changes, less->changes == 1 ? "" : "s",
 			less->points);
 	else if (less->changes > 0)
-		append_count(less, PROVEN_LESS, &text);
+		sentences_append_count(less, PROVEN_LESS, &text);
 	buffer_append_string(&text, rest);
 	return sentence_set(build->diff, &text, err);
 }

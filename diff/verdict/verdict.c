@@ -78,7 +78,7 @@ static bool total_is_minor(const struct diff *diff)
 	return fabs(diff->total.delta) < minor_total_percent / 100 * diff->total.base;
 }
 
-static bool decide_total(struct diff_build *build, const struct proven *proven, struct error *err)
+static bool verdict_decide_total(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
 	enum proven_way way = proven_way_of(diff->total.state);
@@ -122,7 +122,7 @@ static bool decide_small(struct diff_build *build, const struct proven *proven, 
 	return sentence_of_counts(build, proven, rest, err);
 }
 
-static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
+static bool verdict_decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
 	char rest[SENTENCE_TOTAL], words[WORDS_CHANGE];
@@ -181,9 +181,9 @@ static bool decide_proven(struct diff_build *build, struct error *err)
 	if (diff_load_is_open(diff))
 		return any_load_decide(build, &proven, err);
 	if (proven_way_of(diff->total.state) && (!proven_greater(&proven)->greatest || !total_is_minor(diff)))
-		return decide_total(build, &proven, err);
+		return verdict_decide_total(build, &proven, err);
 	if (proven_greater(&proven)->greatest)
-		return decide_functions(build, &proven, err);
+		return verdict_decide_functions(build, &proven, err);
 	return proven.more.changes + proven.less.changes > 0 ? decide_compiled(build, &proven, err)
 							     : unproven_decide(build, err);
 }
@@ -227,7 +227,7 @@ static bool say_length_first(struct diff_build *build, struct error *err)
 
 /* ---- Gates ---- */
 
-static const char *first_blocking(const struct diff *diff)
+static const char *verdict_first_blocking(const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->warning_count; i++) {
 		if (diff->warnings[i].blocks_gate)
@@ -243,7 +243,7 @@ static const char *first_blocking(const struct diff *diff)
 static const char *gates_blocking(const struct diff_build *build, char length[static SCALE_LENGTH_WORDS])
 {
 	if (!build->options.gates_ignore_warnings)
-		return first_blocking(build->diff);
+		return verdict_first_blocking(build->diff);
 	if (!build->diff->scale.length_is_unknown)
 		return NULL;
 	scale_length_warning(build, length);
@@ -278,7 +278,7 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 		whole, result->gate->percent, noise);
 }
 
-static bool decide_gates(struct diff_build *build, struct error *err)
+static bool verdict_decide_gates(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	struct gate_result result = gate_evaluate(build);
@@ -340,7 +340,8 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 		build->diff->control = *build->options.control;
 	if (!changes_collect(build, err) || !decide_by_evidence(build, err) || !say_length_first(build, err))
 		return false;
-	if (!(control_differs(&build->diff->control) ? decide_by_control(build, err) : decide_gates(build, err)) ||
+	if (!(control_differs(&build->diff->control) ? decide_by_control(build, err)
+						     : verdict_decide_gates(build, err)) ||
 		!name_cause(build, err))
 		return false;
 	changes_put_named_first(build->diff);

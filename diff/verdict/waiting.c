@@ -32,7 +32,7 @@ static bool is_in_metric(const struct diff *diff, enum profile_wait_class wait_c
 	return !waiting_is_apart(diff, wait_class) && diff_has_wait_class(diff, wait_class);
 }
 
-static bool is_proven(const struct diff_estimate *estimate, double delta)
+static bool verdict_waiting_is_proven(const struct diff_estimate *estimate, double delta)
 {
 	return diff_state_is_difference(estimate->state) && (estimate->delta > 0) == (delta > 0);
 }
@@ -45,8 +45,10 @@ static bool carries(const struct diff *diff, const struct diff_wait_site *site)
 	const struct diff_estimate *of_class = &diff->waits[site->wait_class].total,
 				   *of_function = &diff->functions[site->function].total;
 
-	return (is_proven(of_function, site->delta) && fabs(site->delta) >= greater_share * fabs(of_function->delta)) ||
-	       (is_proven(of_class, site->delta) && fabs(site->delta) >= greater_share * fabs(of_class->delta));
+	return (verdict_waiting_is_proven(of_function, site->delta) &&
+		       fabs(site->delta) >= greater_share * fabs(of_function->delta)) ||
+	       (verdict_waiting_is_proven(of_class, site->delta) &&
+		       fabs(site->delta) >= greater_share * fabs(of_class->delta));
 }
 
 /*
@@ -72,13 +74,14 @@ static const struct diff_wait_site *find_site(const struct diff *diff, enum prof
 	return find_site_from(diff, 0, wait_class, delta);
 }
 
-static void append_name(const struct diff *diff, uint32_t function, struct buffer *text)
+static void verdict_waiting_append_name(const struct diff *diff, uint32_t function, struct buffer *text)
 {
 	words_append_name(diff, &diff->functions[function], MAX_NAME_COLUMNS, text);
 }
 
 /* Appends "for the lock `cache_lock`", "for a timer". */
-static void append_reason(const struct diff *diff, const struct diff_wait_site *site, struct buffer *text)
+static void verdict_waiting_append_reason(
+	const struct diff *diff, const struct diff_wait_site *site, struct buffer *text)
 {
 	const char *lock = diff_string(diff, site->lock);
 
@@ -101,16 +104,16 @@ static void append_release(const struct diff *diff, const struct diff_wait_site 
 	if (by == PROFILE_NONE)
 		return;
 	buffer_printf(text, ", %s ", diff_release_words(site->wait_class));
-	append_name(diff, by, text);
+	verdict_waiting_append_name(diff, by, text);
 }
 
 /* Appends "`Cache::get` waits for the lock `cache_lock`, held by `Cache::evict`". */
-static void append_site(
+static void verdict_waiting_append_site(
 	const struct diff *diff, const struct diff_wait_site *site, const char *verb, struct buffer *text)
 {
-	append_name(diff, site->function, text);
+	verdict_waiting_append_name(diff, site->function, text);
 	buffer_printf(text, " %s ", verb);
-	append_reason(diff, site, text);
+	verdict_waiting_append_reason(diff, site, text);
 	append_release(diff, site, text);
 }
 
@@ -127,7 +130,7 @@ void waiting_append_named(const struct diff *diff, struct buffer *text)
 {
 	const struct diff_wait_site *site = &diff->wait_sites[diff->named_wait];
 
-	append_site(diff, site, site_verb(site), text);
+	verdict_waiting_append_site(diff, site, site_verb(site), text);
 }
 
 void waiting_append_most(const struct diff *diff, double delta, struct buffer *text)
@@ -139,9 +142,9 @@ void waiting_append_most(const struct diff *diff, double delta, struct buffer *t
 			site->delta / delta < greater_share)
 			continue;
 		buffer_append_string(text, ", most of all ");
-		append_name(diff, site->function, text);
+		verdict_waiting_append_name(diff, site->function, text);
 		buffer_append_byte(text, ' ');
-		append_reason(diff, site, text);
+		verdict_waiting_append_reason(diff, site, text);
 		return;
 	}
 }
@@ -168,7 +171,7 @@ static void append_site_change(const struct diff_build *build, const struct diff
 {
 	char size[SIZE_WORDS];
 
-	append_site(build->diff, site, site_verb(site), text);
+	verdict_waiting_append_site(build->diff, site, site_verb(site), text);
 	size_words(build, site->delta, size);
 	buffer_printf(text, ": %s%s%.0f %%", size, size[0] ? ", " : "",
 		fmin(site->delta / build->diff->total.delta, 1) * 100);
@@ -193,7 +196,8 @@ static void append_sites(struct diff_build *build, double delta, struct buffer *
 }
 
 /* Appends "2.1 s more waiting". */
-static void append_part(const struct diff_build *build, double delta, const char *what, struct buffer *text)
+static void verdict_waiting_append_part(
+	const struct diff_build *build, double delta, const char *what, struct buffer *text)
 {
 	if (fabs(delta) < least_share * build->diff->total.base) {
 		buffer_printf(text, "%s unchanged", what);
@@ -225,13 +229,13 @@ static void explain_wall(struct diff_build *build, const char *cause, struct buf
 		return;
 	buffer_append_string(text, text->size > 0 ? "; " : "");
 	if (fabs(cpu) > fabs(waits)) {
-		append_part(build, cpu, "CPU time", text);
+		verdict_waiting_append_part(build, cpu, "CPU time", text);
 		buffer_append_string(text, ", ");
-		append_part(build, waits, "waiting time", text);
+		verdict_waiting_append_part(build, waits, "waiting time", text);
 	} else {
-		append_part(build, waits, "waiting time", text);
+		verdict_waiting_append_part(build, waits, "waiting time", text);
 		buffer_append_string(text, ", ");
-		append_part(build, cpu, "CPU time", text);
+		verdict_waiting_append_part(build, cpu, "CPU time", text);
 	}
 }
 
@@ -258,7 +262,8 @@ static enum subject choose_subject(const struct diff *diff, const struct diff_wa
 {
 	const struct diff_estimate *whole = site ? &diff->functions[site->function].total : NULL;
 
-	if (!site || !is_proven(whole, site->delta) || fabs(site->delta) < greater_share * fabs(whole->delta))
+	if (!site || !verdict_waiting_is_proven(whole, site->delta) ||
+		fabs(site->delta) < greater_share * fabs(whole->delta))
 		return SUBJECT_CLASS;
 	return fabs(site->delta) >= whole_share * fabs(whole->delta) ? SUBJECT_SITE : SUBJECT_FUNCTION;
 }
@@ -270,7 +275,7 @@ static void append_subject(const struct diff *diff, enum subject subject, enum p
 	if (!site)
 		buffer_printf(text, "waiting %s", profile_wait_info(wait_class)->reason);
 	else
-		append_site(diff, site, subject == SUBJECT_FUNCTION ? "mostly waits" : "waits", text);
+		verdict_waiting_append_site(diff, site, subject == SUBJECT_FUNCTION ? "mostly waits" : "waits", text);
 	if (site && subject == SUBJECT_CLASS)
 		buffer_printf(text, ", which is most of all waiting %s", profile_wait_info(wait_class)->reason);
 }
@@ -313,8 +318,8 @@ static const struct diff_wait_site *find_below(
 }
 
 /* The site that explains a function's difference, and how to say so; NULL: there is none. */
-static const struct diff_wait_site *find_reason(const struct diff_build *build, const struct diff_function *function,
-	const struct diff_estimate *estimate, enum subject *subject)
+static const struct diff_wait_site *verdict_waiting_find_reason(const struct diff_build *build,
+	const struct diff_function *function, const struct diff_estimate *estimate, enum subject *subject)
 {
 	const struct diff *diff = build->diff;
 	enum profile_wait_class of_frame = diff_wait_class(diff, function);
@@ -337,7 +342,7 @@ bool waiting_is_reason(
 	if (build->diff->waiting == DIFF_WAITING_NONE)
 		return false;
 	return diff_wait_class(build->diff, function) != PROFILE_WAIT_NONE ||
-	       find_reason(build, function, estimate, &subject);
+	       verdict_waiting_find_reason(build, function, estimate, &subject);
 }
 
 bool waiting_append_what(struct diff_build *build, const struct diff_function *function,
@@ -348,12 +353,13 @@ bool waiting_append_what(struct diff_build *build, const struct diff_function *f
 
 	if (!waiting_is_reason(build, function, estimate))
 		return false;
-	site = find_reason(build, function, estimate, &subject);
+	site = verdict_waiting_find_reason(build, function, estimate, &subject);
 	append_subject(build->diff, subject, diff_wait_class(build->diff, function), site, text);
 	return true;
 }
 
-static void append_change(const struct diff *diff, const struct diff_estimate *estimate, struct buffer *text)
+static void verdict_waiting_append_change(
+	const struct diff *diff, const struct diff_estimate *estimate, struct buffer *text)
 {
 	char words[WORDS_CHANGE];
 
@@ -369,7 +375,7 @@ bool waiting_say(struct diff_build *build, const struct diff_function *function,
 	struct diff *diff = build->diff;
 	enum profile_wait_class of_frame = diff_wait_class(diff, function);
 	enum subject subject;
-	const struct diff_wait_site *site = find_reason(build, function, estimate, &subject);
+	const struct diff_wait_site *site = verdict_waiting_find_reason(build, function, estimate, &subject);
 	enum profile_wait_class wait_class = site ? site->wait_class : of_frame;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
@@ -380,7 +386,7 @@ bool waiting_say(struct diff_build *build, const struct diff_function *function,
 		estimate = &diff->waits[wait_class].total;
 	else if (subject != SUBJECT_BELOW)
 		estimate = &diff->functions[site->function].total;
-	append_change(diff, estimate, &text);
+	verdict_waiting_append_change(diff, estimate, &text);
 	buffer_append_string(&text, rest);
 	return set_text(diff, &text, err);
 }

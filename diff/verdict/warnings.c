@@ -44,7 +44,7 @@ static bool warnings_add(struct diff *diff, bool blocks_gate, const char *text, 
 }
 
 /* Appends a fact's value on `side`. A flag has no value: the side that has it is named first, then the other. */
-static void append_fact(const struct profile *const profiles[DIFF_SIDES], const struct profile_fact *fact,
+static void warnings_append_fact(const struct profile *const profiles[DIFF_SIDES], const struct profile_fact *fact,
 	enum diff_side side, struct buffer *text)
 {
 	size_t most = text->size + MAX_FACT_BYTES;
@@ -67,9 +67,9 @@ bool warnings_compare_fact(const struct profile *const profiles[DIFF_SIDES], con
 		(is_exact && fact->is_of_speed))
 		return false;
 	buffer_append_string(text, fact->differs[0]);
-	append_fact(profiles, fact, DIFF_BASE, text);
+	warnings_append_fact(profiles, fact, DIFF_BASE, text);
 	buffer_append_string(text, fact->differs[1]);
-	append_fact(profiles, fact, DIFF_HEAD, text);
+	warnings_append_fact(profiles, fact, DIFF_HEAD, text);
 	buffer_append_string(text, fact->differs[2]);
 	return true;
 }
@@ -86,7 +86,7 @@ static bool compare_fact(struct diff_build *build, const struct profile_fact *fa
 	       warnings_add(build->diff, fact->blocks_gate && !build->diff->is_exact, text.data, err);
 }
 
-static bool compare_facts(struct diff_build *build, struct error *err)
+static bool warnings_compare_facts(struct diff_build *build, struct error *err)
 {
 	size_t count;
 	const struct profile_fact *facts = profile_facts(&count);
@@ -305,7 +305,7 @@ static bool say_nameless_on_both(struct diff_build *build, const struct profile_
  * Warns about functions without names on either side, once for languages that lack them on both. Sets `*any` if there
  * are some.
  */
-static bool compare_nameless(struct diff_build *build, bool blocks, bool *any, struct error *err)
+static bool warnings_compare_nameless(struct diff_build *build, bool blocks, bool *any, struct error *err)
 {
 	struct nameless sides[DIFF_SIDES];
 
@@ -339,7 +339,7 @@ static bool compare_unknown(struct diff_build *build, struct error *err)
 	sum_unknown(build->diff, unknown, made);
 	differ = fabs(unknown[0] - unknown[1]) >= max_unknown_points;
 	is_made = differ && fabs(made[0] - made[1]) > fabs(unknown[0] - unknown[1]) / 2;
-	if (!compare_nameless(build, is_made, &is_said, err))
+	if (!warnings_compare_nameless(build, is_made, &is_said, err))
 		return false;
 	if (!differ || (is_made && is_said))
 		return true;
@@ -464,7 +464,8 @@ static bool compare_durations(struct diff_build *build, struct error *err)
 }
 
 /* Threads that were only sampled without a value in the metric are not counted: CPU time has none that only waited. */
-static bool count_threads(const struct diff_build *build, enum diff_side side, double *per_run, struct error *err)
+static bool warnings_count_threads(
+	const struct diff_build *build, enum diff_side side, double *per_run, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	enum { NOT_MET, WITHOUT_VALUE, WITH_VALUE };
@@ -485,12 +486,13 @@ static bool count_threads(const struct diff_build *build, enum diff_side side, d
 	return true;
 }
 
-static bool compare_threads(struct diff_build *build, struct error *err)
+static bool warnings_compare_threads(struct diff_build *build, struct error *err)
 {
 	double base, head;
 	char text[160];
 
-	if (!count_threads(build, DIFF_BASE, &base, err) || !count_threads(build, DIFF_HEAD, &head, err))
+	if (!warnings_count_threads(build, DIFF_BASE, &base, err) ||
+		!warnings_count_threads(build, DIFF_HEAD, &head, err))
 		return false;
 	if (fabs(base - head) < 2 || (base < head * max_thread_ratio && head < base * max_thread_ratio))
 		return true;
@@ -500,7 +502,7 @@ static bool compare_threads(struct diff_build *build, struct error *err)
 }
 
 /* Warns of runs that failed: they did other work. */
-static bool check_exits(struct diff_build *build, enum diff_side side, struct error *err)
+static bool warnings_check_exits(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	size_t failed = 0;
@@ -636,7 +638,7 @@ static bool say_of_instances(struct diff_build *build, struct error *err)
 static bool compare_conditions(struct diff_build *build, struct error *err)
 {
 	return build->diff->is_exact ||
-	       (compare_periods(build, err) && compare_durations(build, err) && compare_threads(build, err));
+	       (compare_periods(build, err) && compare_durations(build, err) && warnings_compare_threads(build, err));
 }
 
 bool warnings_collect(struct diff_build *build, struct error *err)
@@ -651,11 +653,12 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 	if (!compare_work(build, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
+		if (!check_lost(build, (enum diff_side)side, err) ||
+			!warnings_check_exits(build, (enum diff_side)side, err))
 			return false;
 	}
 	return check_unsampled(build, err) && check_lengths(build, err) && check_copies(build, err) &&
-	       compare_facts(build, err) && say_of_instances(build, err) && compare_metrics(build, err) &&
+	       warnings_compare_facts(build, err) && say_of_instances(build, err) && compare_metrics(build, err) &&
 	       compare_conditions(build, err) && compare_programs(build, err) && check_warmup(build, err) &&
 	       compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) && compare_cut(build, err) &&
 	       check_estimated(build, err) && compare_unknown(build, err) && name_readings(build, err) &&

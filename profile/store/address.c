@@ -114,7 +114,7 @@ static bool is_path_byte(unsigned char byte)
 	return isalnum(byte) || strchr("-._~!$&'()*+,;=:@%/", byte);
 }
 
-static bool is_name(const char *text, size_t size)
+static bool address_is_name(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
@@ -134,7 +134,7 @@ static bool take_path(struct store_address *address, const char **rest, const ch
 	if (address->kind != STORE_PYROSCOPE) {
 		start += size > 0;
 		size -= size > 0;
-		if (!is_name(start, size))
+		if (!address_is_name(start, size))
 			return error_set(err, ERROR_USAGE,
 				"the address %.*s names no database; write it as in %s://HOST:8123/DATABASE",
 				SHOWN_BYTES, shown, schemes[address->kind].scheme);
@@ -162,7 +162,7 @@ static int hex_digit(char digit)
  * Decodes %XX. A '+' stays: it is part of times such as 12:00:00+01:00. NULL: out of memory, or a control character or
  * no such code (`*is_wrong`).
  */
-static char *decode(const char *text, size_t size, bool *is_wrong)
+static char *address_decode(const char *text, size_t size, bool *is_wrong)
 {
 	char *decoded = malloc(size + 1);
 	size_t to = 0;
@@ -192,7 +192,7 @@ static bool decode_part(const char *text, size_t size, const char *shown, char *
 {
 	bool is_wrong;
 
-	*decoded = decode(text, size, &is_wrong);
+	*decoded = address_decode(text, size, &is_wrong);
 	if (is_wrong)
 		return error_set(err, ERROR_USAGE,
 			"the query of the address %.*s has a control character or a %% that begins no code such as %%20",

@@ -29,7 +29,7 @@ static bool view_init(struct view *view, size_t room)
 /* ---- Forms of text ---- */
 
 /* The value of `count` digits, or -1. */
-static int hex_value(const char *text, size_t count)
+static int conceal_hex_value(const char *text, size_t count)
 {
 	int value = 0;
 
@@ -72,16 +72,16 @@ static struct escape read_reference(const char *text)
 }
 
 /* "\u00e9", or a pair of surrogates (RFC 8259, 7). */
-static struct escape read_unit(const char *text)
+static struct escape conceal_read_unit(const char *text)
 {
 	enum { UNIT_BYTES = 6, HIGH = 0xd800, LOW = 0xdc00, SURROGATES = 0x400 };
-	int high = hex_value(text + 2, 4), low;
+	int high = conceal_hex_value(text + 2, 4), low;
 
 	if (high < 0)
 		return (struct escape){ 0 };
 	if (high < HIGH || high >= LOW || text[UNIT_BYTES] != '\\' || text[UNIT_BYTES + 1] != 'u')
 		return (struct escape){ UNIT_BYTES, (uint32_t)high, true };
-	low = hex_value(text + UNIT_BYTES + 2, 4);
+	low = conceal_hex_value(text + UNIT_BYTES + 2, 4);
 	if (low < LOW || low >= LOW + SURROGATES)
 		return (struct escape){ UNIT_BYTES, (uint32_t)high, true };
 	return (struct escape){ (size_t)2 * UNIT_BYTES, (uint32_t)(0x10000 + (high - HIGH) * SURROGATES + low - LOW),
@@ -89,7 +89,7 @@ static struct escape read_unit(const char *text)
 }
 
 /* A byte or character that is written in several; the text ends with a NUL. */
-static struct escape read_escape(const char *text)
+static struct escape conceal_read_escape(const char *text)
 {
 	int byte;
 
@@ -97,14 +97,14 @@ static struct escape read_escape(const char *text)
 	case '+': /* as forms write a space */
 		return (struct escape){ 1, ' ', false };
 	case '%':
-		byte = hex_value(text + 1, 2);
+		byte = conceal_hex_value(text + 1, 2);
 		return byte > 0 ? (struct escape){ 3, (uint32_t)byte, false } : (struct escape){ 0 };
 	case '&':
 		return read_reference(text);
 	case '\\':
 		if (text[1] == 'u')
-			return read_unit(text);
-		byte = text[1] == 'x' ? hex_value(text + 2, 2) : -1;
+			return conceal_read_unit(text);
+		byte = text[1] == 'x' ? conceal_hex_value(text + 2, 2) : -1;
 		if (byte > 0)
 			return (struct escape){ 4, (uint32_t)byte, false };
 		return text[1] && ispunct((unsigned char)text[1]) ? (struct escape){ 2, (unsigned char)text[1], false }
@@ -134,7 +134,7 @@ static bool decode_view(const struct view *view, struct view *decoded)
 	if (!view_init(decoded, view->size))
 		return false;
 	for (size_t at = 0, size; at < view->size; at += size) {
-		struct escape escape = read_escape(view->bytes + at);
+		struct escape escape = conceal_read_escape(view->bytes + at);
 		char bytes[4] = { (char)escape.code };
 		size_t count = escape.is_character ? write_character(escape.code, bytes) : 1;
 
@@ -162,7 +162,7 @@ static bool decode_hex(const struct view *view, size_t first, struct view *decod
 	if (!view_init(decoded, view->size / 2))
 		return false;
 	for (size_t at = first; at + 1 < view->size; at += 2, decoded->size++) {
-		int byte = hex_value(view->bytes + at, 2);
+		int byte = conceal_hex_value(view->bytes + at, 2);
 
 		decoded->bytes[decoded->size] = (char)(byte > 0 ? byte : 0);
 		decoded->from[decoded->size] = view->from[at];

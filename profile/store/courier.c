@@ -29,7 +29,7 @@ static const char *const readable[] = { "/etc", "/usr", "/lib", "/lib64", "/nix/
  * a path: whatever listens there (an agent of keys, a service manager, a container engine) takes the courier for its
  * user. Libraries for names are loaded when they are needed: code may be mapped, and never be written.
  */
-static bool refuse_calls(void)
+static bool courier_refuse_calls(void)
 {
 	static const struct filter_rule rules[] = { FILTER_OPENS, FILTER_ALWAYS(write), FILTER_ALWAYS(writev),
 		FILTER_ALWAYS(pwrite64), FILTER_IF(socket, 0, UINT32_MAX, AF_INET),
@@ -62,7 +62,7 @@ static void courier_give_up_rights(pid_t parent)
 		left |= rights_read_below(&places);
 	/* The change of user has cleared it. */
 	child_end_with(parent);
-	left |= refuse_calls() ? 0 : RIGHTS_LEFT_CALLS;
+	left |= courier_refuse_calls() ? 0 : RIGHTS_LEFT_CALLS;
 	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
 	(void)left;
 }
@@ -100,7 +100,7 @@ static int receive_part(int socket)
 	return fd;
 }
 
-static bool read_exactly(int fd, void *bytes, size_t size, struct error *err)
+static bool courier_read_exactly(int fd, void *bytes, size_t size, struct error *err)
 {
 	return (fd >= 0 && pread(fd, bytes, size, 0) == (ssize_t)size) ||
 	       error_set(err, ERROR_FORMAT, "what the courier was asked came incomplete");
@@ -118,7 +118,7 @@ static bool receive_query(struct call *call, int fd, struct error *err)
 	text = calloc(1, (size_t)info.st_size + 1);
 	if (!text)
 		return error_set_memory(err);
-	if (!read_exactly(fd, text, (size_t)info.st_size, err) ||
+	if (!courier_read_exactly(fd, text, (size_t)info.st_size, err) ||
 		!store_address_parse(text, clock_read_ns(CLOCK_REALTIME), &call->query, err))
 		return false;
 	call->query.from_unix_ns = call->question.from_unix_ns;
@@ -140,7 +140,7 @@ static bool receive_ids(struct call *call, struct error *err)
 	call->ids = calloc(count, sizeof(*call->ids));
 	if (!call->ids)
 		return error_set_memory(err);
-	return read_exactly(fd, call->ids, count * sizeof(*call->ids), err);
+	return courier_read_exactly(fd, call->ids, count * sizeof(*call->ids), err);
 }
 
 static bool receive_parts(struct call *call, struct error *err)

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-static bool find(void *library, const char *name, void *function)
+static bool curl_find(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);
 
@@ -13,20 +13,20 @@ static bool find(void *library, const char *name, void *function)
 	return found != NULL;
 }
 
-static bool find_all(struct curl_library *curl)
+static bool curl_find_all(struct curl_library *curl)
 {
 	void *library = curl->library;
 
-	return find(library, "curl_global_init", &curl->global_init) &&
-	       find(library, "curl_easy_init", &curl->easy_init) &&
-	       find(library, "curl_easy_setopt", &curl->easy_setopt) &&
-	       find(library, "curl_easy_perform", &curl->easy_perform) &&
-	       find(library, "curl_easy_getinfo", &curl->easy_getinfo) &&
-	       find(library, "curl_easy_reset", &curl->easy_reset) &&
-	       find(library, "curl_easy_cleanup", &curl->easy_cleanup) &&
-	       find(library, "curl_easy_strerror", &curl->easy_strerror) &&
-	       find(library, "curl_slist_append", &curl->slist_append) &&
-	       find(library, "curl_slist_free_all", &curl->slist_free_all);
+	return curl_find(library, "curl_global_init", &curl->global_init) &&
+	       curl_find(library, "curl_easy_init", &curl->easy_init) &&
+	       curl_find(library, "curl_easy_setopt", &curl->easy_setopt) &&
+	       curl_find(library, "curl_easy_perform", &curl->easy_perform) &&
+	       curl_find(library, "curl_easy_getinfo", &curl->easy_getinfo) &&
+	       curl_find(library, "curl_easy_reset", &curl->easy_reset) &&
+	       curl_find(library, "curl_easy_cleanup", &curl->easy_cleanup) &&
+	       curl_find(library, "curl_easy_strerror", &curl->easy_strerror) &&
+	       curl_find(library, "curl_slist_append", &curl->slist_append) &&
+	       curl_find(library, "curl_slist_free_all", &curl->slist_free_all);
 }
 
 bool curl_library_load(struct curl_library *curl, struct error *err)
@@ -38,7 +38,7 @@ bool curl_library_load(struct curl_library *curl, struct error *err)
 		*curl = (struct curl_library){ .library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL) };
 		if (!curl->library)
 			continue;
-		if (find_all(curl) && curl->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
+		if (curl_find_all(curl) && curl->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
 			return true;
 		dlclose(curl->library);
 	}

@@ -213,7 +213,7 @@ static double seconds_of(const char *value, size_t size)
 	return seconds;
 }
 
-static void read_header(struct exchange *exchange, const char *line, size_t size)
+static void http_read_header(struct exchange *exchange, const char *line, size_t size)
 {
 	struct http_answer *answer = exchange->answer;
 	const char *value;
@@ -249,7 +249,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
 		exchange->is_too_large = true;
 		return 0;
 	}
-	read_header(exchange, line, size);
+	http_read_header(exchange, line, size);
 	return size;
 }
 
@@ -378,7 +378,7 @@ static enum http_outcome outcome_of(CURLcode code, const struct exchange *exchan
 	}
 }
 
-static bool refuse(const struct http *http, const struct exchange *exchange, CURLcode code, struct error *err)
+static bool http_refuse(const struct http *http, const struct exchange *exchange, CURLcode code, struct error *err)
 {
 	char words[HTTP_MAX_WORDS];
 	const char *why = http->why[0] ? http->why : http->curl.easy_strerror(code);
@@ -422,7 +422,7 @@ static bool perform(struct http *http, struct exchange *exchange, enum http_outc
 
 	if (code != CURLE_OK) {
 		*outcome = outcome_of(code, exchange);
-		return refuse(http, exchange, code, err);
+		return http_refuse(http, exchange, code, err);
 	}
 	(void)http->curl.easy_getinfo(http->handle, CURLINFO_RESPONSE_CODE, &status);
 	*outcome = HTTP_ANSWERED;

@@ -61,7 +61,7 @@ static bool wait_for_next(struct tries *tries, double retry_after_s)
 	return true;
 }
 
-static bool give_up(const struct tries *tries, struct error *err)
+static bool http_send_give_up(const struct tries *tries, struct error *err)
 {
 	return tries->count <= 1 ||
 	       error_prefix(err, "after %u tries in %.0f s", tries->count, now_s() - tries->began_s);
@@ -117,7 +117,7 @@ static bool send_again(struct http *http, const struct http_request *request, st
 			return false;
 		if (!wait_for_next(tries, retry_after_s)) {
 			tries->is_over = true;
-			(void)!give_up(tries, err);
+			(void)!http_send_give_up(tries, err);
 			return false;
 		}
 		if (!ask_whether_done(tries, outcome, was_done, err))

@@ -33,7 +33,7 @@ static bool read_fraction(const char **text, int64_t *ns)
 	return true;
 }
 
-static bool parse_unix(const char *text, int64_t *unix_ns)
+static bool moment_parse_unix(const char *text, int64_t *unix_ns)
 {
 	int64_t seconds, ns;
 
@@ -82,7 +82,7 @@ static bool parse_before_now(const char *text, int64_t now_unix_ns, int64_t *uni
 	return true;
 }
 
-static bool read_part(const char **text, unsigned int digits, char end, int *part)
+static bool moment_read_part(const char **text, unsigned int digits, char end, int *part)
 {
 	const char *start = *text;
 	int64_t number;
@@ -104,8 +104,8 @@ static bool parse_zone(const char *text, int64_t *ahead_s)
 	if (*text != '+' && *text != '-')
 		return false;
 	text++;
-	if (!read_part(&text, 2, ':', &hours) || !read_part(&text, 2, 0, &minutes) || *text != '\0' || hours > 23 ||
-		minutes > 59)
+	if (!moment_read_part(&text, 2, ':', &hours) || !moment_read_part(&text, 2, 0, &minutes) || *text != '\0' ||
+		hours > 23 || minutes > 59)
 		return false;
 	*ahead_s = (int64_t)sign * (hours * INT64_C(3600) + minutes * INT64_C(60));
 	return true;
@@ -123,12 +123,12 @@ static bool parse_rfc3339(const char *text, int64_t *unix_ns)
 	struct tm given = { 0 }, made;
 	int64_t seconds, ns, ahead_s;
 
-	if (!read_part(&text, 4, '-', &given.tm_year) || !read_part(&text, 2, '-', &given.tm_mon) ||
-		!read_part(&text, 2, 0, &given.tm_mday) || !strchr("Tt ", *text) || *text == '\0')
+	if (!moment_read_part(&text, 4, '-', &given.tm_year) || !moment_read_part(&text, 2, '-', &given.tm_mon) ||
+		!moment_read_part(&text, 2, 0, &given.tm_mday) || !strchr("Tt ", *text) || *text == '\0')
 		return false;
 	text++;
-	if (!read_part(&text, 2, ':', &given.tm_hour) || !read_part(&text, 2, ':', &given.tm_min) ||
-		!read_part(&text, 2, 0, &given.tm_sec) || given.tm_sec > 60 || !read_fraction(&text, &ns) ||
+	if (!moment_read_part(&text, 2, ':', &given.tm_hour) || !moment_read_part(&text, 2, ':', &given.tm_min) ||
+		!moment_read_part(&text, 2, 0, &given.tm_sec) || given.tm_sec > 60 || !read_fraction(&text, &ns) ||
 		!parse_zone(text, &ahead_s))
 		return false;
 	given.tm_year -= 1900;
@@ -148,7 +148,7 @@ bool store_parse_moment(const char *text, int64_t now_unix_ns, int64_t *unix_ns,
 {
 	int64_t parsed = 0;
 	bool ok = strncmp(text, "now", 3) == 0 ? parse_before_now(text + 3, now_unix_ns, &parsed)
-					       : parse_unix(text, &parsed) || parse_rfc3339(text, &parsed);
+					       : moment_parse_unix(text, &parsed) || parse_rfc3339(text, &parsed);
 
 	if (!ok || parsed <= 0)
 		return error_set(err, ERROR_USAGE,

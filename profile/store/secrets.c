@@ -74,7 +74,7 @@ bool store_take_secrets(struct store_secrets *secrets, struct error *err)
 	return true;
 }
 
-static void forget(char *secret)
+static void secrets_forget(char *secret)
 {
 	size_t size = secret ? strlen(secret) + 1 : 0;
 
@@ -86,8 +86,8 @@ static void forget(char *secret)
 
 void store_secrets_deinit(struct store_secrets *secrets)
 {
-	forget(secrets->token);
-	forget(secrets->user);
-	forget(secrets->password);
+	secrets_forget(secrets->token);
+	secrets_forget(secrets->user);
+	secrets_forget(secrets->password);
 	*secrets = (struct store_secrets){ 0 };
 }

@@ -27,7 +27,7 @@ static bool refuse_silence(const struct store *store, struct error *err)
 }
 
 /* Receives an answer; strings of it end. */
-static bool receive_answer(const struct store *store, struct courier_answer *answer, int *fd, struct error *err)
+static bool store_receive_answer(const struct store *store, struct courier_answer *answer, int *fd, struct error *err)
 {
 	if (message_receive(store->socket, answer, sizeof(*answer), 0, fd) != sizeof(*answer)) {
 		cleanup_close(fd);
@@ -44,7 +44,7 @@ static bool await_ready(struct store *store, struct error *err)
 	struct courier_answer answer;
 	CLEANUP(cleanup_close) int fd = -1;
 
-	if (!receive_answer(store, &answer, &fd, err))
+	if (!store_receive_answer(store, &answer, &fd, err))
 		return false;
 	if (!answer.ok)
 		*err = answer.err;
@@ -136,7 +136,7 @@ static bool receive_all(struct store *store, struct store_profiles *profiles, st
 	for (;;) {
 		CLEANUP(cleanup_close) int fd = -1;
 
-		if (!receive_answer(store, answer, &fd, err))
+		if (!store_receive_answer(store, answer, &fd, err))
 			return false;
 		if (answer->kind == COURIER_END) {
 			take_notices(store, fd, notices);
@@ -151,7 +151,7 @@ static bool receive_all(struct store *store, struct store_profiles *profiles, st
 	}
 }
 
-static bool ask(const struct store *store, const struct courier_question *question, int fd, struct error *err)
+static bool store_ask(const struct store *store, const struct courier_question *question, int fd, struct error *err)
 {
 	return message_send(store->socket, question, sizeof(*question), fd) || refuse_silence(store, err);
 }
@@ -175,7 +175,7 @@ static bool ask_query(const struct store *store, enum courier_call call, const s
 		return false;
 	if (!file_write_all(fd, query->text, strlen(query->text)))
 		return error_set_errno(err, errno, "cannot write a file in memory");
-	return ask(store, &question, fd, err);
+	return store_ask(store, &question, fd, err);
 }
 
 /* ---- The interface ---- */
@@ -188,7 +188,7 @@ bool store_send(struct store *store, const struct store_parcel *parcel, double p
 	};
 	struct courier_answer answer;
 
-	if (!ask(store, &question, -1, err))
+	if (!store_ask(store, &question, -1, err))
 		return false;
 	for (size_t i = 0; i < STORE_PARCEL_PARTS; i++)
 		if (!send_part(store, parcel->parts[i], err))

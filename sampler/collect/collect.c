@@ -9,7 +9,7 @@
 /* How records become samples: their stacks are walked together, completed, and added to the profile. */
 
 /* Puts registers into DWARF's order; the record has them in perf's. */
-static void take_registers(
+static void collect_take_registers(
 	const struct machine *machine, const struct record_sample *sample, struct unwind_registers *registers)
 {
 	for (size_t i = 0; i < machine->perf_register_count && i < sample->user_registers.count; i++)
@@ -153,7 +153,7 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 	}
 	job->space = (struct unwind_space){ process_space_find, process_space_read, space, process->generation,
 		process_space_is_code, machine, interpreters_maker(collector->interpreters, process->pid) };
-	take_registers(machine, sample, &job->registers);
+	collect_take_registers(machine, sample, &job->registers);
 	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes,
 		job->registers.values[machine->stack_pointer] };
 	if (sample->interpreter_frames && sample->interpreter_frames->kind == EBPF_GO)
@@ -193,12 +193,12 @@ static bool find_who(
 }
 
 /* When it was taken, since the recording began. */
-static int64_t time_of(const struct collector *collector, const struct record *record)
+static int64_t collect_time_of(const struct collector *collector, const struct record *record)
 {
 	return record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
 }
 
-static bool count_sample(struct collector *collector, size_t held, uint32_t sample, struct error *err)
+static bool collect_count_sample(struct collector *collector, size_t held, uint32_t sample, struct error *err)
 {
 	const struct record *record = &collector->held[held].record;
 	struct profile *profile = collector->profile;
@@ -210,7 +210,7 @@ static bool count_sample(struct collector *collector, size_t held, uint32_t samp
 		values[collector->wall] = values[1];
 	if (collector->counters)
 		counters_fill(collector->counters, (uint32_t)held, record->sample.is_kernel, values);
-	return profile_count_sample(profile, sample, values, time_of(collector, record), err);
+	return profile_count_sample(profile, sample, values, collect_time_of(collector, record), err);
 }
 
 /* How many bytes of the stack a walk has used; UINT64_MAX if the walk was cut, since it may need more. */
@@ -256,7 +256,7 @@ struct walked {
 };
 
 /* Prepares a sample. True if it uses the job. */
-static bool prepare(struct collector *collector, size_t held, struct unwind_job *job, struct walked *walked)
+static bool collect_prepare(struct collector *collector, size_t held, struct unwind_job *job, struct walked *walked)
 {
 	*walked = (struct walked){ .path = stack_builder_root(collector->builder) };
 	walked->is_wait = collector->waits && wait_counter_read(&collector->held[held].record.sample, &walked->wait);
@@ -412,7 +412,7 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 	return true;
 }
 
-static bool add_wait(
+static bool collect_add_wait(
 	struct collector *collector, const struct collector_held *held, const struct walked *walked, struct error *err)
 {
 	const struct wait_counter_sample sample = { .wait = walked->wait,
@@ -420,7 +420,7 @@ static bool add_wait(
 		.thread = held->thread,
 		.pid = held->record.pid,
 		.space = &walked->space,
-		.end_ns = time_of(collector, &held->record) };
+		.end_ns = collect_time_of(collector, &held->record) };
 
 	return wait_counter_add(collector->waits, &sample, err);
 }
@@ -444,8 +444,8 @@ static bool add_to_profile(struct collector *collector, struct walked *walked, s
 						  &samples[i], err))
 			return false;
 	for (size_t i = 0; i < count; i++)
-		if (!(walked[i].is_wait ? add_wait(collector, &collector->held[i], &walked[i], err)
-					: count_sample(collector, i, samples[i], err)))
+		if (!(walked[i].is_wait ? collect_add_wait(collector, &collector->held[i], &walked[i], err)
+					: collect_count_sample(collector, i, samples[i], err)))
 			return false;
 	return true;
 }
@@ -458,7 +458,7 @@ bool collector_flush(struct collector *collector, struct error *err)
 
 	collector->held_count = 0;
 	for (size_t i = 0; i < count; i++)
-		job_count += prepare(collector, i, &jobs[job_count], &walked[i]);
+		job_count += collect_prepare(collector, i, &jobs[job_count], &walked[i]);
 	unwind_stacks(collector->unwinder, jobs, job_count);
 	for (size_t i = 0; i < count; i++)
 		if (walked[i].job && !finish_walk(collector, i, &walked[i], err))
@@ -555,7 +555,7 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 	struct profile_quality *quality = &collector->profile->quality;
 
 	if (collector->switches && switch_log_has(record) &&
-		!switch_log_take(collector->switches, record, time_of(collector, record), err))
+		!switch_log_take(collector->switches, record, collect_time_of(collector, record), err))
 		return false;
 	switch (record->kind) {
 	case RECORD_SAMPLE:

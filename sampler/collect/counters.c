@@ -61,7 +61,7 @@ static bool name_counters(struct profile *profile, const struct counter_columns 
 	return ok;
 }
 
-static bool add_value_type(struct profile *profile, const char *type, const char *unit, struct error *err)
+static bool counters_add_value_type(struct profile *profile, const char *type, const char *unit, struct error *err)
 {
 	if (!profile_add_value_type(profile, type, unit, err))
 		return false;
@@ -69,18 +69,18 @@ static bool add_value_type(struct profile *profile, const char *type, const char
 	return true;
 }
 
-static bool add_value_types(const struct counters_options *options, struct profile *profile, struct error *err)
+static bool counters_add_value_types(const struct counters_options *options, struct profile *profile, struct error *err)
 {
 	static const char *const parts[] = { COUNTER_COST_CACHE, COUNTER_COST_MEMORY, COUNTER_COST_SYSTEM };
 
 	for (size_t i = 0; i < options->columns.column_count; i++) {
 		const struct counter_column *column = &options->columns.columns[i];
 
-		if (column->type[0] && !add_value_type(profile, column->type, column->unit, err))
+		if (column->type[0] && !counters_add_value_type(profile, column->type, column->unit, err))
 			return false;
 	}
 	for (size_t i = 0; options->parts_unit && i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (!add_value_type(profile, parts[i], options->parts_unit, err))
+		if (!counters_add_value_type(profile, parts[i], options->parts_unit, err))
 			return false;
 	return true;
 }
@@ -97,7 +97,7 @@ bool counters_create(
 	made->first = profile->value_type_count;
 	hash_map_init(&made->by_key, sizeof(struct counters_key));
 	hash_map_init(&made->clock_of, sizeof(uint64_t));
-	if (!add_value_types(options, profile, err) || !name_counters(profile, &options->columns, err)) {
+	if (!counters_add_value_types(options, profile, err) || !name_counters(profile, &options->columns, err)) {
 		counters_destroy(made);
 		return false;
 	}
@@ -199,7 +199,7 @@ static double advance_clock(struct counters_clock *clock, const struct record_va
 	return clock->running_ns > 0 ? clock->enabled_ns / clock->running_ns : 1;
 }
 
-static double scale_of(const struct counters *counters, double scale)
+static double counters_scale_of(const struct counters *counters, double scale)
 {
 	double least = counters->options.are_of_threads ? least_scale : 1;
 
@@ -207,8 +207,8 @@ static double scale_of(const struct counters *counters, double scale)
 }
 
 /* Whole counts are charged; what is left of them is charged with the next sample. */
-static void charge(struct counters *counters, struct counters_instance *instance, const uint64_t *totals, double scale,
-	int64_t gained[COUNTERS_MAX_COLUMNS])
+static void counters_charge(struct counters *counters, struct counters_instance *instance, const uint64_t *totals,
+	double scale, int64_t gained[COUNTERS_MAX_COLUMNS])
 {
 	const struct counter_columns *columns = &counters->options.columns;
 	/* No recording counts so much: a hostile file says so. */
@@ -297,10 +297,10 @@ bool counters_take(struct counters *counters, const struct record *record, uint3
 	if (has_fallen(instance, totals, values->running_ns))
 		*instance = (struct counters_instance){ 0 };
 	ran_ns = values->running_ns - instance->running_ns;
-	scale = scale_of(counters, advance_clock(clock, values, ran_ns));
+	scale = counters_scale_of(counters, advance_clock(clock, values, ran_ns));
 	/* Times that are not recorded are 0. */
 	if (ran_ns > 0 || values->enabled_ns == 0)
-		charge(counters, instance, totals, scale, gained);
+		counters_charge(counters, instance, totals, scale, gained);
 	keep_totals(instance, totals, values->running_ns);
 	return true;
 }

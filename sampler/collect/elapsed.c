@@ -37,7 +37,7 @@ static void elapsed_deinit(struct elapsed *e)
 	free(e->shares);
 }
 
-static int by_time(const void *left, const void *right)
+static int collect_elapsed_by_time(const void *left, const void *right)
 {
 	const struct elapsed_point *a = left, *b = right;
 
@@ -82,7 +82,7 @@ static bool give_gap(struct elapsed *e, const struct elapsed_thread *thread, dou
 	return sum > 0;
 }
 
-static void go_on(struct elapsed *e, struct elapsed_thread *thread)
+static void collect_elapsed_go_on(struct elapsed *e, struct elapsed_thread *thread)
 {
 	if (thread->runs || thread->has_ended)
 		return;
@@ -105,7 +105,7 @@ static void stop(struct elapsed *e, struct elapsed_thread *thread)
 	e->running--;
 }
 
-static void take(struct elapsed *e, const struct elapsed_point *point)
+static void collect_elapsed_take(struct elapsed *e, const struct elapsed_point *point)
 {
 	struct elapsed_thread *thread = &e->threads[point->thread];
 
@@ -120,7 +120,7 @@ static void take(struct elapsed *e, const struct elapsed_point *point)
 		break;
 	case ELAPSED_ON:
 		e->quality->contradictions += thread->runs;
-		go_on(e, thread);
+		collect_elapsed_go_on(e, thread);
 		break;
 	case ELAPSED_OFF:
 		e->quality->contradictions += !thread->runs && !thread->has_ended;
@@ -129,7 +129,7 @@ static void take(struct elapsed *e, const struct elapsed_point *point)
 		break;
 	case ELAPSED_SAMPLE:
 		e->quality->contradictions += !thread->runs && !thread->has_ended;
-		go_on(e, thread);
+		collect_elapsed_go_on(e, thread);
 		e->shares[point->sample] += thread->pending + (thread->runs ? e->now - thread->mark : 0);
 		thread->pending = 0;
 		thread->mark = e->now;
@@ -227,13 +227,13 @@ bool elapsed_share(struct elapsed_point *points, size_t count, size_t threads, i
 	if (!elapsed_init(&e, threads, samples, err))
 		return false;
 	if (count > 0)
-		qsort(points, count, sizeof(*points), by_time);
+		qsort(points, count, sizeof(*points), collect_elapsed_by_time);
 	start_running(&e, points, count);
 	for (size_t i = 0; i < count; i++) {
 		int64_t time_ns = points[i].time_ns;
 
 		pass(&e, time_ns < 0 ? 0 : time_ns > end_ns ? end_ns : time_ns);
-		take(&e, &points[i]);
+		collect_elapsed_take(&e, &points[i]);
 	}
 	pass(&e, end_ns);
 	quality->spread_ns = llround(end_threads(&e, threads));

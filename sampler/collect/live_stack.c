@@ -37,7 +37,7 @@ void live_stack_touch(
 }
 
 /* Whether the live stack still continues the copied one: another stack by then shows as a call to another function. */
-static bool is_continued(const struct unwind_job *job, size_t cut)
+static bool live_stack_is_continued(const struct unwind_job *job, size_t cut)
 {
 	const struct unwind_frame *frames = job->result.frames;
 
@@ -76,7 +76,7 @@ bool live_stack_walk(struct live_stack *stack, const struct process_space *space
 	unwind_stacks(unwinder, job, 1);
 	if (result->stop != PROFILE_STOP_ROOT)
 		return false;
-	if (is_continued(job, cut))
+	if (live_stack_is_continued(job, cut))
 		return true;
 	result->count = cut;
 	result->stop = PROFILE_STOP_DUMP_END;

@@ -40,7 +40,7 @@ static size_t most_maps(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur / 2 : 0;
 }
 
-static bool take_maps(
+static bool result_take_maps(
 	struct profile_symbols *symbols, struct process_table *table, const bool *is_sampled, struct error *err)
 {
 	size_t most = most_maps(), count = 0;
@@ -105,7 +105,7 @@ bool result_take_images(struct recording *result, struct process_table *table, s
 		if (image->elf && !symbols->images[image->mapping_id])
 			symbols->images[image->mapping_id] = elf_image_ref(image->elf);
 	}
-	return take_maps(symbols, table, is_sampled, err);
+	return result_take_maps(symbols, table, is_sampled, err);
 }
 
 /* What a process is when the recording has ended, beside what it was when it was met. */

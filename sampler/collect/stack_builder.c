@@ -50,7 +50,7 @@ struct stack_path stack_builder_root(const struct stack_builder *builder)
  * The hash of a path that is one longer: a sum over what stands at each depth, so that the terms, each a long
  * multiplication, do not wait for each other (Zobrist 1970).
  */
-static uint64_t extend(
+static uint64_t stack_builder_extend(
 	const struct stack_builder *builder, uint64_t hash, size_t depth, const struct process_location *location)
 {
 	/* A stack has less than 1 << 16 frames, so each pair of depth and mapping gives a number of its own. */
@@ -64,7 +64,7 @@ static struct known *stack_builder_place_of(const struct stack_builder *builder,
 	return &builder->known[hash >> (64 - KNOWN_BITS)];
 }
 
-static bool is_known(const struct stack_builder *builder, uint64_t hash, uint32_t *stack)
+static bool stack_builder_is_known(const struct stack_builder *builder, uint64_t hash, uint32_t *stack)
 {
 	const struct known *known = stack_builder_place_of(builder, hash);
 
@@ -74,13 +74,13 @@ static bool is_known(const struct stack_builder *builder, uint64_t hash, uint32_
 	return true;
 }
 
-static void go_to(struct stack_path *path, uint64_t hash)
+static void stack_builder_go_to(struct stack_path *path, uint64_t hash)
 {
 	path->hash = hash;
 	path->depth++;
 }
 
-static bool append(struct stack_builder *builder, const struct process_location *location, uint64_t hash,
+static bool stack_builder_append(struct stack_builder *builder, const struct process_location *location, uint64_t hash,
 	struct stack_path *path, struct error *err)
 {
 	struct profile *profile = builder->table->profile;
@@ -89,12 +89,12 @@ static bool append(struct stack_builder *builder, const struct process_location 
 	if (!profile_add_location(profile, location->mapping, location->address, &id, err) ||
 		!profile_add_stack(profile, path->stack, id, &path->stack, err))
 		return false;
-	go_to(path, hash);
+	stack_builder_go_to(path, hash);
 	*stack_builder_place_of(builder, hash) = (struct known){ hash, path->stack };
 	return true;
 }
 
-static struct process_location location_of(
+static struct process_location stack_builder_location_of(
 	const struct stack_builder *builder, const struct unwind_result *result, size_t from_root)
 {
 	const struct unwind_frame *frame = &result->frames[result->count - 1 - from_root];
@@ -108,9 +108,9 @@ void stack_builder_expect(struct stack_builder *builder, size_t place, const str
 
 	hashes[0] = builder->seed;
 	for (size_t i = 0; i < result->count; i++) {
-		struct process_location location = location_of(builder, result, i);
+		struct process_location location = stack_builder_location_of(builder, result, i);
 
-		hashes[i + 1] = extend(builder, hashes[i], i, &location);
+		hashes[i + 1] = stack_builder_extend(builder, hashes[i], i, &location);
 	}
 	/* The new part of a stack is at its leaf. */
 	for (size_t i = 0; i < FETCHED && i < result->count; i++)
@@ -123,14 +123,14 @@ bool stack_builder_add_expected(struct stack_builder *builder, size_t place, con
 	const uint64_t *hashes = builder->hashes[place];
 	size_t known = result->count;
 
-	while (known > 0 && !is_known(builder, hashes[known], &path->stack))
+	while (known > 0 && !stack_builder_is_known(builder, hashes[known], &path->stack))
 		known--;
 	path->hash = hashes[known];
 	path->depth = (uint32_t)known;
 	for (size_t i = known; i < result->count; i++) {
-		struct process_location location = location_of(builder, result, i);
+		struct process_location location = stack_builder_location_of(builder, result, i);
 
-		if (!append(builder, &location, hashes[i + 1], path, err))
+		if (!stack_builder_append(builder, &location, hashes[i + 1], path, err))
 			return false;
 	}
 	return true;
@@ -139,11 +139,11 @@ bool stack_builder_add_expected(struct stack_builder *builder, size_t place, con
 bool stack_builder_add(struct stack_builder *builder, const struct process_location *location, struct stack_path *path,
 	struct error *err)
 {
-	uint64_t hash = extend(builder, path->hash, path->depth, location);
+	uint64_t hash = stack_builder_extend(builder, path->hash, path->depth, location);
 
-	if (!is_known(builder, hash, &path->stack))
-		return append(builder, location, hash, path, err);
-	go_to(path, hash);
+	if (!stack_builder_is_known(builder, hash, &path->stack))
+		return stack_builder_append(builder, location, hash, path, err);
+	stack_builder_go_to(path, hash);
 	return true;
 }
 
@@ -158,7 +158,7 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 	uint64_t hash = hash_bytes_seeded(callers, (callchain->count - 1) * sizeof(uint64_t), path->hash);
 	uint32_t depth = path->depth;
 
-	if (!is_known(builder, hash, &path->stack)) {
+	if (!stack_builder_is_known(builder, hash, &path->stack)) {
 		for (size_t i = callchain->count; i-- > 1;) {
 			struct process_location caller = { mapping, callchain_address(callchain, i) - 1 + bias };
 
@@ -168,7 +168,7 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 		*stack_builder_place_of(builder, hash) = (struct known){ hash, path->stack };
 	}
 	path->depth = depth;
-	go_to(path, hash);
+	stack_builder_go_to(path, hash);
 	return true;
 }
 

@@ -46,7 +46,7 @@ void stack_depths_count(struct stack_depths *depths, int32_t tid, uint64_t stack
 		depths->within[i] += bytes <= sizes[i];
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double stack_depths_percent(uint64_t part, uint64_t whole)
 {
 	return 100.0 * (double)part / (double)whole;
 }
@@ -58,14 +58,13 @@ void stack_depths_describe(const struct stack_depths *depths, uint64_t samples, 
 
 	if (depths->cut == 0 || depths->cut * 100 < samples * LEAST_PERCENT)
 		return;
-	buffer_printf(notices,
-		"%.0f %% of the stacks are larger than their copies of %zu bytes:", percent(depths->cut, samples),
-		depths->room);
+	buffer_printf(notices, "%.0f %% of the stacks are larger than their copies of %zu bytes:",
+		stack_depths_percent(depths->cut, samples), depths->room);
 	for (size_t i = 0; depths->known > 0 && i < STACK_DEPTH_SIZES; i++) {
 		if (sizes[i] <= depths->room || (i > 0 && depths->within[i] == depths->within[i - 1]))
 			continue;
 		buffer_printf(notices, "%s--call-graph dwarf,%zu would hold %.0f %%", separator, sizes[i],
-			percent(depths->within[i], depths->known));
+			stack_depths_percent(depths->within[i], depths->known));
 		separator = ", ";
 	}
 	buffer_printf(notices, "%s-g fp reads all frames of programs that keep frame pointers\n",

@@ -65,13 +65,13 @@ void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unw
 		tid, result);
 }
 
-static bool is_same_frame(const struct unwind_frame *a, const struct unwind_frame *b)
+static bool stitch_is_same_frame(const struct unwind_frame *a, const struct unwind_frame *b)
 {
 	return a->pc == b->pc && a->stack_pointer == b->stack_pointer;
 }
 
 /* Appends frames while there is room. */
-static void append(struct unwind_result *result, const struct unwind_frame *frames, size_t count)
+static void stitch_append(struct unwind_result *result, const struct unwind_frame *frames, size_t count)
 {
 	if (count > UNWIND_MAX_FRAMES - result->count)
 		count = UNWIND_MAX_FRAMES - result->count;
@@ -102,13 +102,13 @@ static bool join_at_caller(const struct kept *kept, int32_t tid, struct unwind_r
 	for (size_t i = kept->count; i-- > 2;) {
 		if (!is_same_activation(&kept->frames[i - 1], &kept->frames[i], result))
 			continue;
-		append(result, &kept->frames[i], kept->count - i);
+		stitch_append(result, &kept->frames[i], kept->count - i);
 		return true;
 	}
 	return false;
 }
 
-static bool join(const struct kept *kept, int32_t tid, struct unwind_result *result)
+static bool stitch_join(const struct kept *kept, int32_t tid, struct unwind_result *result)
 {
 	const struct unwind_frame *last = &result->frames[result->count - 1];
 
@@ -116,9 +116,10 @@ static bool join(const struct kept *kept, int32_t tid, struct unwind_result *res
 		return false;
 	/* Frame 0 has no return address, so it cannot be one of the two. */
 	for (size_t i = kept->count; i-- > 2;) {
-		if (!is_same_frame(&kept->frames[i], last) || !is_same_frame(&kept->frames[i - 1], last - 1))
+		if (!stitch_is_same_frame(&kept->frames[i], last) ||
+			!stitch_is_same_frame(&kept->frames[i - 1], last - 1))
 			continue;
-		append(result, &kept->frames[i + 1], kept->count - i - 1);
+		stitch_append(result, &kept->frames[i + 1], kept->count - i - 1);
 		return true;
 	}
 	return false;
@@ -132,7 +133,7 @@ bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct 
 	if (result->count < 3)
 		return false;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (join(all[i], tid, result) || join_at_caller(all[i], tid, result))
+		if (stitch_join(all[i], tid, result) || join_at_caller(all[i], tid, result))
 			return true;
 	return false;
 }

@@ -54,7 +54,7 @@ bool switch_log_has(const struct record *record)
 	return is_switch(record) || record->kind == RECORD_FORK || record->kind == RECORD_EXIT;
 }
 
-static enum elapsed_kind kind_of(const struct record *record)
+static enum elapsed_kind switch_log_kind_of(const struct record *record)
 {
 	if (is_switch(record))
 		return record->misc & PERF_RECORD_MISC_SWITCH_OUT ? ELAPSED_OFF : ELAPSED_ON;
@@ -75,7 +75,7 @@ static bool keep_switch(struct switch_log *switches, const struct thread_switch 
 
 bool switch_log_take(struct switch_log *switches, const struct record *record, int64_t time_ns, struct error *err)
 {
-	const struct thread_switch item = { time_ns, record->tid, kind_of(record) };
+	const struct thread_switch item = { time_ns, record->tid, switch_log_kind_of(record) };
 
 	/* A thread that has ended has no number when it leaves its CPU for good. */
 	return record->tid <= 0 || keep_switch(switches, &item, err);
@@ -93,7 +93,7 @@ void switch_log_miss(struct switch_log *switches, uint64_t count)
 	switches->left_out += count;
 }
 
-static bool number_of(struct switch_log *switches, int32_t tid, uint32_t *number, struct error *err)
+static bool switch_log_number_of(struct switch_log *switches, int32_t tid, uint32_t *number, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -108,8 +108,8 @@ static bool number_of(struct switch_log *switches, int32_t tid, uint32_t *number
  * Events of the profile are samples of threads that run, or of waits, which their weights tell. A thread that has given
  * its number back, on its way out of the kernel, has none of the time, as its switches are not told either.
  */
-static bool add_events(struct switch_log *switches, const struct profile *profile, struct elapsed_point *points,
-	size_t *count, struct error *err)
+static bool switch_log_add_events(struct switch_log *switches, const struct profile *profile,
+	struct elapsed_point *points, size_t *count, struct error *err)
 {
 	for (size_t i = 0; i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
@@ -127,7 +127,7 @@ static bool add_events(struct switch_log *switches, const struct profile *profil
 			.kind = is_wait ? ELAPSED_WAIT : ELAPSED_SAMPLE,
 			.sample = event->sample,
 			.weight = (double)weight };
-		if (!number_of(switches, tid, &point->thread, err))
+		if (!switch_log_number_of(switches, tid, &point->thread, err))
 			return false;
 		(*count)++;
 	}
@@ -141,15 +141,15 @@ static bool add_switches(struct switch_log *switches, struct elapsed_point *poin
 		struct elapsed_point *point = &points[*count];
 
 		*point = (struct elapsed_point){ .time_ns = item->time_ns, .kind = item->kind };
-		if (!number_of(switches, item->tid, &point->thread, err))
+		if (!switch_log_number_of(switches, item->tid, &point->thread, err))
 			return false;
 		(*count)++;
 	}
 	return true;
 }
 
-static void describe(const struct switch_log *switches, const struct elapsed_quality *quality, int64_t end_ns,
-	struct buffer *notices)
+static void switch_log_describe(const struct switch_log *switches, const struct elapsed_quality *quality,
+	int64_t end_ns, struct buffer *notices)
 {
 	double lost = (double)(quality->contradictions + switches->left_out);
 
@@ -176,12 +176,13 @@ bool switch_log_share(
 		return error_set_memory(err);
 	if (elapsed == PROFILE_NONE || profile->sample_count == 0)
 		return true;
-	if (!add_events(switches, profile, points, &count, err) || !add_switches(switches, points, &count, err) ||
+	if (!switch_log_add_events(switches, profile, points, &count, err) ||
+		!add_switches(switches, points, &count, err) ||
 		!elapsed_share(
 			points, count, switches->threads.count, end_ns, shares, profile->sample_count, &quality, err))
 		return false;
 	for (size_t i = 0; i < profile->sample_count; i++)
 		profile->values[i * width + elapsed] = shares[i];
-	describe(switches, &quality, end_ns, notices);
+	switch_log_describe(switches, &quality, end_ns, notices);
 	return true;
 }

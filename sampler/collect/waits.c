@@ -88,7 +88,7 @@ static enum wait_file look_up_file(int32_t pid, uint32_t descriptor)
 	return wait_file_of_link(link);
 }
 
-static enum wait_file find_file(struct wait_counter *waits, const struct wait_counter_sample *sample)
+static enum wait_file collect_waits_find_file(struct wait_counter *waits, const struct wait_counter_sample *sample)
 {
 	uint32_t descriptor = (uint32_t)sample->wait.arguments[0];
 	struct known_file *known = &waits->files[((uint32_t)sample->pid * 31 + descriptor) % FILES];
@@ -107,7 +107,7 @@ static enum profile_wait_class find_class(struct wait_counter *waits, const stru
 	if (!waits->machine)
 		return PROFILE_WAIT_OTHER;
 	if (wait_class_needs_file(waits->machine, &sample->wait))
-		file = find_file(waits, sample);
+		file = collect_waits_find_file(waits, sample);
 	return wait_class_of(waits->machine, &sample->wait, file);
 }
 
@@ -154,7 +154,7 @@ static bool find_lock(
 
 /* ---- Who let it go on ---- */
 
-static struct release *place_of(struct wait_counter *waits, uint64_t sequence)
+static struct release *collect_waits_place_of(struct wait_counter *waits, uint64_t sequence)
 {
 	return &waits->releases[hash_mix(sequence, 0x9e3779b97f4a7c15) % RELEASES];
 }
@@ -178,14 +178,14 @@ static void keep_release(struct wait_counter *waits, const struct wait_counter_s
 
 	if (wait->sequence == 0 || wait->system_call == -1 || (wait->is_interrupt && !is_sending(waits, wait)))
 		return;
-	*place_of(waits, wait->sequence) =
+	*collect_waits_place_of(waits, wait->sequence) =
 		(struct release){ wait->sequence, wait->tid, sample->stack, wait->is_interrupt };
 }
 
 static uint32_t take_releaser(
 	struct wait_counter *waits, const struct ebpf_wait *wait, enum profile_wait_class wait_class)
 {
-	struct release *release = place_of(waits, wait->sequence);
+	struct release *release = collect_waits_place_of(waits, wait->sequence);
 
 	if (wait->sequence == 0 || release->sequence != wait->sequence || release->tid != wait->tid)
 		return 0;
@@ -201,7 +201,7 @@ static uint32_t take_releaser(
 
 /* ---- Counting ---- */
 
-static bool count_wait(struct wait_counter *waits, const struct wait_counter_sample *sample,
+static bool collect_waits_count_wait(struct wait_counter *waits, const struct wait_counter_sample *sample,
 	enum profile_wait_class wait_class, int64_t weight_ns, uint32_t *stack, struct error *err)
 {
 	int64_t values[PROFILE_MAX_VALUE_TYPES], begin_ns = sample->end_ns - weight_ns;
@@ -220,7 +220,7 @@ static bool count_blocked(struct wait_counter *waits, const struct wait_counter_
 	struct profile_release release = { .releaser = take_releaser(waits, &sample->wait, wait_class),
 		.weight_ns = (int64_t)sample->wait.blocked_weight_ns };
 
-	if (!count_wait(waits, sample, wait_class, release.weight_ns, &release.stack, err) ||
+	if (!collect_waits_count_wait(waits, sample, wait_class, release.weight_ns, &release.stack, err) ||
 		!find_lock(waits, sample, &release.lock, err))
 		return false;
 	return (release.lock == PROFILE_NONE && release.releaser == 0) ||
@@ -237,7 +237,7 @@ bool wait_counter_add(struct wait_counter *waits, const struct wait_counter_samp
 		return true;
 	}
 	return (wait->blocked_weight_ns == 0 || count_blocked(waits, sample, err)) &&
-	       (wait->queued_weight_ns == 0 || count_wait(waits, sample, PROFILE_WAIT_RUN_QUEUE,
+	       (wait->queued_weight_ns == 0 || collect_waits_count_wait(waits, sample, PROFILE_WAIT_RUN_QUEUE,
 						       (int64_t)wait->queued_weight_ns, &ignored, err));
 }
 

@@ -68,8 +68,8 @@ static int set_maps(
 	return result;
 }
 
-static bool load(struct ebpf_frame_reader *reader, const struct ebpf_frame_reader_options *options, bool is_allocated,
-	struct error *err)
+static bool frame_reader_load(struct ebpf_frame_reader *reader, const struct ebpf_frame_reader_options *options,
+	bool is_allocated, struct error *err)
 {
 	struct loading loading;
 	int result = loading_begin_relocated(&loading);
@@ -148,7 +148,8 @@ bool ebpf_frame_reader_create(
 		ebpf_frame_reader_destroy(made);
 		return error_set_memory(err);
 	}
-	if (!load(made, options, false, err) && (err->code == ERROR_PERMISSION || !load(made, options, true, err))) {
+	if (!frame_reader_load(made, options, false, err) &&
+		(err->code == ERROR_PERMISSION || !frame_reader_load(made, options, true, err))) {
 		ebpf_frame_reader_destroy(made);
 		return false;
 	}
@@ -207,7 +208,7 @@ static bool is_in_frame(uint32_t offset, size_t bytes)
 }
 
 /* Whether the program finds the members of frames in what it reads of them. */
-static bool is_readable(const struct ebpf_interpreter *interpreter)
+static bool frame_reader_is_readable(const struct ebpf_interpreter *interpreter)
 {
 	const struct ebpf_python *python = &interpreter->python;
 
@@ -226,7 +227,7 @@ bool ebpf_frame_reader_add(
 	struct bpf_map *map = reader->object->maps.interpreters;
 	struct ebpf_interpreter own = *interpreter;
 
-	if (!is_readable(interpreter) || (!reader->areas && !map_areas(reader)))
+	if (!frame_reader_is_readable(interpreter) || (!reader->areas && !map_areas(reader)))
 		return false;
 	ebpf_frame_reader_remove(reader, pid);
 	own.pid = (uint32_t)pid;
@@ -271,7 +272,7 @@ static const struct frames_block *block_at(const struct ebpf_frame_reader *reade
 	return (const void *)&area_of(reader, cpu)->words[position & reader->ring_mask];
 }
 
-static size_t count_of(const struct frames_block *block)
+static size_t frame_reader_count_of(const struct frames_block *block)
 {
 	size_t count = block->thread & (FRAMES_IS_CUT - 1);
 
@@ -283,7 +284,7 @@ static uint64_t position_behind(
 	const struct ebpf_frame_reader *reader, const struct frames_block *block, uint64_t position)
 {
 	uint64_t rest = reader->ring_mask + 1 - (position & reader->ring_mask);
-	uint64_t words = FRAMES_BLOCK_HEADER + count_of(block);
+	uint64_t words = FRAMES_BLOCK_HEADER + frame_reader_count_of(block);
 
 	return position + (words < rest ? words : rest);
 }
@@ -296,7 +297,7 @@ static uint64_t distance_to(const struct frames_block *block, uint64_t time_ns)
 	return time_ns > block->end_ns ? time_ns - block->end_ns : 0;
 }
 
-static void pass_over(struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t head, uint64_t time_ns)
+static void frame_reader_pass_over(struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t head, uint64_t time_ns)
 {
 	uint64_t *cursor = &reader->cursors[cpu];
 
@@ -312,7 +313,7 @@ static void pass_over(struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t h
 static struct ebpf_frames frames_of(const struct frames_block *block)
 {
 	struct ebpf_frames frames = { .words = (const void *)block->words,
-		.count = count_of(block),
+		.count = frame_reader_count_of(block),
 		.kind = FRAMES_KIND_OF(block->thread),
 		.is_cut = (block->thread & FRAMES_IS_CUT) != 0 };
 
@@ -323,13 +324,13 @@ static struct ebpf_frames frames_of(const struct frames_block *block)
 	return frames;
 }
 
-static bool is_of_kind(const struct frames_block *block, bool of_returns)
+static bool frame_reader_is_of_kind(const struct frames_block *block, bool of_returns)
 {
 	return !(block->thread & FRAMES_IS_CODE) && (FRAMES_KIND_OF(block->thread) == EBPF_RETURNS) == of_returns;
 }
 
-static bool find_block(struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, bool of_returns,
-	struct ebpf_frames *frames)
+static bool frame_reader_find_block(struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns,
+	bool of_returns, struct ebpf_frames *frames)
 {
 	const struct frames_block *nearest = NULL;
 	uint64_t head;
@@ -337,14 +338,14 @@ static bool find_block(struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t 
 	if (cpu >= reader->cpu_count || !reader->areas)
 		return false;
 	head = __atomic_load_n(&area_of(reader, cpu)->head, __ATOMIC_ACQUIRE);
-	pass_over(reader, cpu, head, time_ns);
+	frame_reader_pass_over(reader, cpu, head, time_ns);
 	for (uint64_t at = reader->cursors[cpu]; at < head;) {
 		const struct frames_block *block = block_at(reader, cpu, at);
 
 		if (!(block->thread & FRAMES_IS_CODE) && block->begin_ns > time_ns &&
 			block->begin_ns - time_ns > JOIN_NS)
 			break;
-		if (block->thread >> 32 == tid && is_of_kind(block, of_returns) &&
+		if (block->thread >> 32 == tid && frame_reader_is_of_kind(block, of_returns) &&
 			(!nearest || distance_to(block, time_ns) < distance_to(nearest, time_ns)))
 			nearest = block;
 		at = position_behind(reader, block, at);
@@ -358,18 +359,18 @@ static bool find_block(struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t 
 bool ebpf_frame_reader_find(
 	struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_frames *frames)
 {
-	return find_block(reader, cpu, tid, time_ns, false, frames);
+	return frame_reader_find_block(reader, cpu, tid, time_ns, false, frames);
 }
 
 bool ebpf_frame_reader_find_returns(
 	struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_frames *returns)
 {
-	return find_block(reader, cpu, tid, time_ns, true, returns);
+	return frame_reader_find_block(reader, cpu, tid, time_ns, true, returns);
 }
 
 /* ---- Code objects ---- */
 
-static struct ebpf_code code_of(const struct frames_block *block)
+static struct ebpf_code frame_reader_code_of(const struct frames_block *block)
 {
 	const struct frames_code *from = (const void *)block->words;
 	struct ebpf_code code = { .pid = (int32_t)from->pid, .kind = FRAMES_KIND_OF(block->thread) };
@@ -384,7 +385,8 @@ static struct ebpf_code code_of(const struct frames_block *block)
 }
 
 /* The next one of a CPU. */
-static bool find_code(struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t time_ns, struct ebpf_code *code)
+static bool frame_reader_find_code(
+	struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t time_ns, struct ebpf_code *code)
 {
 	uint64_t head = __atomic_load_n(&area_of(reader, cpu)->head, __ATOMIC_ACQUIRE),
 		 *at = &reader->code_cursors[cpu];
@@ -397,7 +399,7 @@ static bool find_code(struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t t
 		*at = position_behind(reader, block, *at);
 		if (!(block->thread & FRAMES_IS_CODE))
 			continue;
-		*code = code_of(block);
+		*code = frame_reader_code_of(block);
 		return true;
 	}
 	return false;
@@ -406,7 +408,7 @@ static bool find_code(struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t t
 bool ebpf_frame_reader_next_code(struct ebpf_frame_reader *reader, uint64_t time_ns, struct ebpf_code *code)
 {
 	for (; reader->areas && reader->code_cpu < reader->cpu_count; reader->code_cpu++)
-		if (find_code(reader, reader->code_cpu, time_ns, code))
+		if (frame_reader_find_code(reader, reader->code_cpu, time_ns, code))
 			return true;
 	reader->code_cpu = 0;
 	return false;

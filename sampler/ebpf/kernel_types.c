@@ -50,7 +50,7 @@ const char *kernel_type_name(const struct kernel_type_sections *sections, uint32
 	return byte_reader_string(&r, NULL);
 }
 
-static bool is_named(const struct kernel_type_sections *sections, uint32_t name, const char *wanted)
+static bool kernel_types_is_named(const struct kernel_type_sections *sections, uint32_t name, const char *wanted)
 {
 	const char *found = kernel_type_name(sections, name);
 
@@ -124,7 +124,7 @@ static bool find_structure(
 	struct byte_reader types = sections->types;
 
 	while (kernel_type_entry_next(&types, entry))
-		if (BTF_INFO_KIND(entry->info) == BTF_KIND_STRUCT && is_named(sections, entry->name, name))
+		if (BTF_INFO_KIND(entry->info) == BTF_KIND_STRUCT && kernel_types_is_named(sections, entry->name, name))
 			return true;
 	return false;
 }
@@ -143,7 +143,8 @@ static bool find_by_id(const struct kernel_type_sections *sections, uint32_t id,
 /*
  * The offset of a member; false if it is a bit field. If the entry's flag is set, the upper byte is a bit field's size.
  */
-static bool find_offset(const struct kernel_type_entry *entry, const struct btf_member *member, uint32_t *bytes)
+static bool kernel_types_find_offset(
+	const struct kernel_type_entry *entry, const struct btf_member *member, uint32_t *bytes)
 {
 	bool has_sizes = BTF_INFO_KFLAG(entry->info);
 	uint32_t bits = has_sizes ? BTF_MEMBER_BIT_OFFSET(member->offset) : member->offset;
@@ -175,9 +176,9 @@ static bool find_member(const struct search *search, const struct kernel_type_en
 		byte_reader_copy(&members, &member, sizeof(member));
 		if (!byte_reader_ok(&members))
 			return false;
-		if (member.name_off != 0 && is_named(search->sections, member.name_off, search->member))
-			return find_offset(entry, &member, offset);
-		if (member.name_off == 0 && find_offset(entry, &member, &start) &&
+		if (member.name_off != 0 && kernel_types_is_named(search->sections, member.name_off, search->member))
+			return kernel_types_find_offset(entry, &member, offset);
+		if (member.name_off == 0 && kernel_types_find_offset(entry, &member, &start) &&
 			find_in_nested(search, member.type, &inner)) {
 			*offset = start + inner;
 			return true;
@@ -205,7 +206,7 @@ uint32_t kernel_type_find_id(const struct ebpf_kernel_types *types, uint32_t kin
 	if (!kernel_type_sections_open(types, &sections))
 		return 0;
 	for (uint32_t id = 1; kernel_type_entry_next(&sections.types, &entry); id++)
-		if (BTF_INFO_KIND(entry.info) == kind && is_named(&sections, entry.name, name))
+		if (BTF_INFO_KIND(entry.info) == kind && kernel_types_is_named(&sections, entry.name, name))
 			return id;
 	return 0;
 }

@@ -114,7 +114,7 @@ void loading_finish(struct loading *loading)
 }
 
 /* The verifier's last line is its reason; counters may follow. Without one, the length is 0. */
-static const char *find_reason(const char *log, int *length)
+static const char *loading_find_reason(const char *log, int *length)
 {
 	const char *reason = log;
 
@@ -134,7 +134,7 @@ static const char *find_reason(const char *log, int *length)
 bool loading_fail(struct error *err, const struct loading *loading, int result, const char *step)
 {
 	int length = 0;
-	const char *reason = loading ? find_reason(loading->log, &length) : "";
+	const char *reason = loading ? loading_find_reason(loading->log, &length) : "";
 
 	return error_set_errno(err, -result, "cannot %s%s%.*s", step, length > 0 ? ": " : "", length, reason);
 }

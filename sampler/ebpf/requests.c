@@ -35,7 +35,8 @@ struct ebpf_requests {
 
 /* ---- Loading ---- */
 
-static struct requests_bpf *open_programs(const struct ebpf_requests_options *options, struct loading *loading)
+static struct requests_bpf *ebpf_requests_open_programs(
+	const struct ebpf_requests_options *options, struct loading *loading)
 {
 	struct requests_bpf *object;
 	int result = loading_begin_relocated(loading);
@@ -117,12 +118,13 @@ static int attach_events(struct ebpf_requests *requests, const struct ebpf_reque
 	return 0;
 }
 
-static bool load(struct ebpf_requests *requests, const struct ebpf_requests_options *options, struct error *err)
+static bool ebpf_requests_load(
+	struct ebpf_requests *requests, const struct ebpf_requests_options *options, struct error *err)
 {
 	struct loading loading;
 	int result;
 
-	requests->object = open_programs(options, &loading);
+	requests->object = ebpf_requests_open_programs(options, &loading);
 	result = requests->object ? loading_load(requests->object->skeleton) : -errno;
 	loading_finish(&loading);
 	if (result != 0)
@@ -134,7 +136,7 @@ static bool load(struct ebpf_requests *requests, const struct ebpf_requests_opti
 }
 
 /* A kernel without the tracepoints has no type for them. */
-static bool explain(struct error *err)
+static bool ebpf_requests_explain(struct error *err)
 {
 	(void)loading_explain("6.3", err);
 	if (err->system_errno == ESRCH || err->system_errno == ENOENT)
@@ -154,7 +156,7 @@ static bool create(const struct ebpf_requests_options *options, struct ebpf_requ
 	made->exchanges = calloc(MOST_READ, sizeof(*made->exchanges));
 	if (!made->exchanges)
 		return error_set_memory(err);
-	return load(made, options, err) || explain(err);
+	return ebpf_requests_load(made, options, err) || ebpf_requests_explain(err);
 }
 
 bool ebpf_requests_create(

@@ -174,16 +174,16 @@ static bool map_switches(struct ebpf_waiting *waiting, const struct ebpf_waiting
 	return (waiting->switches && waiting->rings) || loading_fail(err, NULL, -errno, "map the switches of threads");
 }
 
-static bool has_frames(const struct ebpf_waiting_options *options)
+static bool ebpf_waiting_has_frames(const struct ebpf_waiting_options *options)
 {
 	return options->frame_reader && frame_reader_can_be_shared(options->frame_reader);
 }
 
 /* Opens the programs, of which those are switched off that are not to be loaded. NULL, with errno set. */
-static struct waiting_bpf *open_programs(
+static struct waiting_bpf *ebpf_waiting_open_programs(
 	const struct ebpf_waiting_options *options, bool is_traced, struct loading *loading)
 {
-	bool with_frames = has_frames(options);
+	bool with_frames = ebpf_waiting_has_frames(options);
 	struct waiting_bpf *object;
 	struct hooks hooks;
 	int result;
@@ -213,16 +213,16 @@ static struct waiting_bpf *open_programs(
 }
 
 /* `result`: -errno of the step that failed. */
-static bool load(
+static bool ebpf_waiting_load(
 	struct ebpf_waiting *waiting, const struct ebpf_waiting_options *options, bool is_traced, struct error *err)
 {
 	struct loading loading;
 	int result;
 
-	waiting->object = open_programs(options, is_traced, &loading);
+	waiting->object = ebpf_waiting_open_programs(options, is_traced, &loading);
 	result = waiting->object ? loading_load(waiting->object->skeleton) : -errno;
 	if (waiting->object)
-		waiting->hooks = hooks_of(waiting->object, has_frames(options));
+		waiting->hooks = hooks_of(waiting->object, ebpf_waiting_has_frames(options));
 	loading_finish(&loading);
 	if (result != 0)
 		return loading_fail(err, &loading, result, "load the programs that sample waits");
@@ -272,9 +272,9 @@ bool ebpf_waiting_create(const struct ebpf_waiting_options *options, struct ebpf
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return error_set_memory(err);
-	if (options->is_untraced || !load(made, options, true, err)) {
+	if (options->is_untraced || !ebpf_waiting_load(made, options, true, err)) {
 		unload(made);
-		if (!load(made, options, false, err)) {
+		if (!ebpf_waiting_load(made, options, false, err)) {
 			ebpf_waiting_destroy(made);
 			return loading_explain("5.8", err);
 		}

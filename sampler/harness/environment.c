@@ -91,7 +91,7 @@ static bool is_safe(const char *folder)
 /*
  * Where there is no node, a program that looks for it must not find one. A PATH cannot name a directory with a colon.
  */
-static bool add_node(struct environment *environment, struct error *err)
+static bool harness_environment_add_node(struct environment *environment, struct error *err)
 {
 	char folder[PATH_MAX];
 
@@ -115,7 +115,8 @@ static const char *mode_name(enum harness_mode mode)
 	return mode == HARNESS_SIMULATION ? "instrumentation" : "walltime";
 }
 
-static bool set_all(struct environment *environment, enum harness_mode mode, const char *directory, struct error *err)
+static bool harness_environment_set_all(
+	struct environment *environment, enum harness_mode mode, const char *directory, struct error *err)
 {
 	char folder[PATH_MAX];
 	struct utsname machine;
@@ -130,13 +131,13 @@ static bool set_all(struct environment *environment, enum harness_mode mode, con
 	       (uname(&machine) != 0 || environment_set_variable(environment, "ARCH", machine.machine, err)) &&
 	       (getenv("PYTHONHASHSEED") || environment_set_variable(environment, "PYTHONHASHSEED", "0", err)) &&
 	       environment_put_before(environment, "JAVA_TOOL_OPTIONS", java_options, " ", err) &&
-	       add_node(environment, err);
+	       harness_environment_add_node(environment, err);
 }
 
 bool environment_set(struct environment *environment, enum harness_mode mode, const char *directory, struct error *err)
 {
 	*environment = (struct environment){ 0 };
-	if (set_all(environment, mode, directory, err))
+	if (harness_environment_set_all(environment, mode, directory, err))
 		return true;
 	environment_restore(environment);
 	return false;

@@ -28,7 +28,7 @@ bool fifo_fail_foreign(const char *path, struct error *err)
 		path, kind_name(info.st_mode), (unsigned int)info.st_uid, S_ISDIR(info.st_mode) ? " -r" : "", path);
 }
 
-static bool is_ours(int fd, const char *path, struct error *err)
+static bool fifo_is_ours(int fd, const char *path, struct error *err)
 {
 	struct stat info;
 
@@ -74,14 +74,14 @@ static bool fail_busy(const char *path, pid_t pid, struct error *err)
 }
 
 /* Opens a FIFO, which is made if there is none. */
-static bool open_fifo(const char *path, int *fd, struct error *err)
+static bool fifo_open_fifo(const char *path, int *fd, struct error *err)
 {
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		int failure;
 
 		*fd = open(path, O_RDWR | OPEN_FLAGS);
 		if (*fd >= 0)
-			return is_ours(*fd, path, err);
+			return fifo_is_ours(*fd, path, err);
 		failure = errno;
 		if (failure != ENOENT)
 			return fail_open(path, failure, err);
@@ -92,7 +92,7 @@ static bool open_fifo(const char *path, int *fd, struct error *err)
 	return error_set(err, ERROR_SYSTEM, "%s comes and goes: another runner starts and ends", path);
 }
 
-static bool is_still_there(int fd, const char *path)
+static bool fifo_is_still_there(int fd, const char *path)
 {
 	struct stat opened, named;
 
@@ -121,14 +121,14 @@ static bool take_commands(const char *path, int *fd, struct error *err)
 
 		if (has_reader(path, &pid))
 			return fail_busy(path, pid, err);
-		if (!open_fifo(path, fd, err))
+		if (!fifo_open_fifo(path, fd, err))
 			return false;
 		if (fcntl(*fd, F_SETLK, &lock) != 0) {
 			if (fcntl(*fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
 				lock.l_pid = 0;
 			return fail_busy(path, lock.l_pid, err);
 		}
-		if (is_still_there(*fd, path))
+		if (fifo_is_still_there(*fd, path))
 			return true;
 		close(*fd);
 		*fd = -1;
@@ -148,7 +148,7 @@ bool fifo_pair_open(struct fifo_pair *pair, const char *commands, const char *an
 	struct fifo_pair made = { -1, -1 };
 
 	*pair = made;
-	if (!take_commands(commands, &made.commands, err) || !open_fifo(answers, &made.answers, err)) {
+	if (!take_commands(commands, &made.commands, err) || !fifo_open_fifo(answers, &made.answers, err)) {
 		close_pair(&made);
 		return false;
 	}
@@ -166,15 +166,15 @@ bool fifo_pair_open(struct fifo_pair *pair, const char *commands, const char *an
 
 void fifo_pair_close(struct fifo_pair *pair, const char *commands, const char *answers)
 {
-	if (pair->answers >= 0 && is_still_there(pair->answers, answers))
+	if (pair->answers >= 0 && fifo_is_still_there(pair->answers, answers))
 		unlink(answers);
 	/* The lock ends last. */
-	if (pair->commands >= 0 && is_still_there(pair->commands, commands))
+	if (pair->commands >= 0 && fifo_is_still_there(pair->commands, commands))
 		unlink(commands);
 	close_pair(pair);
 }
 
-static void remove_if_stale(const char *path)
+static void fifo_remove_if_stale(const char *path)
 {
 	struct stat info;
 	pid_t pid;
@@ -194,6 +194,6 @@ void fifo_remove_stale(const char *commands, const char *answers, pid_t owner)
 			return;
 		nanosleep(&moment, NULL);
 	}
-	remove_if_stale(answers);
-	remove_if_stale(commands);
+	fifo_remove_if_stale(answers);
+	fifo_remove_if_stale(commands);
 }

@@ -16,7 +16,7 @@ struct harness_filtering {
  * The part of a URI by which a harness knows the benchmark and what belongs to it: its last component, up to its
  * parameters ("[8]" of pytest and C++, "/8" of google-benchmark, go and criterion) and the number of CPUs ("-2" of go).
  */
-static size_t find_name(const char *uri, const char **name)
+static size_t harness_filter_find_name(const char *uri, const char **name)
 {
 	size_t before_parameters = strcspn(uri, "["), size;
 
@@ -34,7 +34,7 @@ static size_t find_name(const char *uri, const char **name)
 	return size;
 }
 
-static bool is_plain(const char *uri)
+static bool harness_filter_is_plain(const char *uri)
 {
 	for (const char *at = uri; *at; at++)
 		if (iscntrl((unsigned char)*at))
@@ -43,10 +43,10 @@ static bool is_plain(const char *uri)
 }
 
 /* "^" and "$" are left out, so that more may run than is asked for, never less. */
-static bool append_pattern(const char *uri, struct buffer *out)
+static bool harness_filter_append_pattern(const char *uri, struct buffer *out)
 {
 	const char *name;
-	size_t size = find_name(uri, &name);
+	size_t size = harness_filter_find_name(uri, &name);
 
 	if (out->size > 0)
 		buffer_append_byte(out, '|');
@@ -102,7 +102,7 @@ static void append_deselected(const char *node, struct buffer *out)
 
 /* ---- All of it ---- */
 
-static bool keep(const struct buffer *text, char to[HARNESS_FILTER_BYTES])
+static bool harness_filter_keep(const struct buffer *text, char to[HARNESS_FILTER_BYTES])
 {
 	if (text->failed || text->size >= HARNESS_FILTER_BYTES)
 		return false;
@@ -120,16 +120,18 @@ bool harness_filter_make(const char *const *wanted, size_t wanted_count, const c
 	buffer_init(&names, HARNESS_FILTER_BYTES);
 	buffer_init(&deselected, HARNESS_FILTER_BYTES);
 	for (size_t i = 0; i < wanted_count; i++)
-		if (!is_plain(wanted[i]) || !append_pattern(wanted[i], &names))
+		if (!harness_filter_is_plain(wanted[i]) || !harness_filter_append_pattern(wanted[i], &names))
 			return false;
 	for (size_t i = 0; i < other_count; i++)
-		for (const char *end = is_plain(others[i]) ? others[i] : NULL; end; end = next_end(end))
+		for (const char *end = harness_filter_is_plain(others[i]) ? others[i] : NULL; end; end = next_end(end))
 			if (!leaves_out(end, wanted, wanted_count) && has_room_for(end, &deselected))
 				append_deselected(end, &deselected);
-	return wanted_count > 0 && keep(&names, filter->names) && keep(&deselected, filter->deselected);
+	return wanted_count > 0 && harness_filter_keep(&names, filter->names) &&
+	       harness_filter_keep(&deselected, filter->deselected);
 }
 
-static bool set_all(const struct harness_filter *filter, struct environment *environment, struct error *err)
+static bool harness_filter_set_all(
+	const struct harness_filter *filter, struct environment *environment, struct error *err)
 {
 	return environment_set_variable(environment, "KELVIN_BENCHMARKS", filter->names, err) &&
 	       (getenv("BENCHMARK_FILTER") ||
@@ -144,7 +146,7 @@ bool harness_filter_set(const struct harness_filter *filter, struct harness_filt
 
 	if (!made)
 		return error_set_memory(err);
-	if (set_all(filter, &made->environment, err)) {
+	if (harness_filter_set_all(filter, &made->environment, err)) {
 		*filtering = made;
 		return true;
 	}

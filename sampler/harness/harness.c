@@ -207,7 +207,7 @@ static bool read_results(
 	       measure_windows(&results, result, err);
 }
 
-static bool fail_empty(const struct harness *harness, const struct harness_result *result, struct error *err)
+static bool harness_fail_empty(const struct harness *harness, const struct harness_result *result, struct error *err)
 {
 	const struct session *session = server_session(harness->server);
 
@@ -241,7 +241,8 @@ static bool read_output(const struct harness *harness, int64_t end_ns, struct ha
 	return true;
 }
 
-static bool collect(struct harness *harness, struct harness_result *result, struct buffer *notices, struct error *err)
+static bool harness_collect(
+	struct harness *harness, struct harness_result *result, struct buffer *notices, struct error *err)
 {
 	int64_t end_ns = clock_read_ns(CLOCK_MONOTONIC);
 
@@ -255,7 +256,7 @@ static bool collect(struct harness *harness, struct harness_result *result, stru
 	if (result->is_protocol)
 		return true;
 	return read_output(harness, end_ns, result, notices, err) &&
-	       (result->window_count > 0 || fail_empty(harness, result, err));
+	       (result->window_count > 0 || harness_fail_empty(harness, result, err));
 }
 
 bool harness_finish(struct harness *harness, struct harness_result *result, struct buffer *notices, struct error *err)
@@ -263,7 +264,7 @@ bool harness_finish(struct harness *harness, struct harness_result *result, stru
 	struct harness_result made = { 0 };
 
 	harness_stop(harness);
-	if (collect(harness, &made, notices, err)) {
+	if (harness_collect(harness, &made, notices, err)) {
 		temporary_remove(&harness->directory, notices);
 		*result = made;
 		return true;

@@ -20,7 +20,7 @@ static double round_ns(const struct harness_round *round)
 	return (double)(round->end_ns - round->start_ns);
 }
 
-static bool is_near(double found, double expected)
+static bool iterations_is_near(double found, double expected)
 {
 	return fabs(found - expected) <= tolerance * expected + tolerance_ns;
 }
@@ -41,9 +41,9 @@ static bool has_quartiles(const struct harness_window *window, const struct resu
 
 	divide(window, scratch);
 	warmup_sort(scratch, count);
-	return is_near(warmup_quantile(scratch, count, 0.25), stats->q1_ns) &&
-	       is_near(warmup_quantile(scratch, count, 0.5), stats->median_ns) &&
-	       is_near(warmup_quantile(scratch, count, 0.75), stats->q3_ns);
+	return iterations_is_near(warmup_quantile(scratch, count, 0.25), stats->q1_ns) &&
+	       iterations_is_near(warmup_quantile(scratch, count, 0.5), stats->median_ns) &&
+	       iterations_is_near(warmup_quantile(scratch, count, 0.75), stats->q3_ns);
 }
 
 static void set_constant(struct harness_window *window, uint64_t iterations)

@@ -14,7 +14,7 @@ enum { ATTEMPTS = 8, MOST_MOMENTS = 100, PLACES = 2 };
 
 /* ---- Entering ---- */
 
-static bool write_file(const char *path, const char *text)
+static bool namespace_write_file(const char *path, const char *text)
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
 
@@ -29,8 +29,8 @@ static bool enter_user(void)
 
 	snprintf(users, sizeof(users), "%u %u 1", user, user);
 	snprintf(groups, sizeof(groups), "%u %u 1", group, group);
-	return unshare(CLONE_NEWUSER) == 0 && write_file("/proc/self/setgroups", "deny") &&
-	       write_file("/proc/self/uid_map", users) && write_file("/proc/self/gid_map", groups);
+	return unshare(CLONE_NEWUSER) == 0 && namespace_write_file("/proc/self/setgroups", "deny") &&
+	       namespace_write_file("/proc/self/uid_map", users) && namespace_write_file("/proc/self/gid_map", groups);
 }
 
 /* No link is followed, whoever puts one there: the mount covers the entry itself. */
@@ -78,7 +78,7 @@ bool namespace_is_allowed(const struct namespace *namespace)
 
 /* ---- The entries that are covered ---- */
 
-static bool is_still_there(const struct stat *opened, const char *place)
+static bool namespace_is_still_there(const struct stat *opened, const char *place)
 {
 	struct stat named;
 
@@ -124,7 +124,7 @@ static enum take take_again(const char *place, int *covered, struct error *err)
 	struct stat info;
 
 	if (fd >= 0 && fstat(fd, &info) == 0 && is_placeholder(&info) && (geteuid() != 0 || info.st_uid == 0)) {
-		if (flock(fd, LOCK_SH | LOCK_NB) != 0 || !is_still_there(&info, place))
+		if (flock(fd, LOCK_SH | LOCK_NB) != 0 || !namespace_is_still_there(&info, place))
 			return TAKE_AGAIN;
 		*covered = fd;
 		fd = -1;
@@ -138,7 +138,7 @@ static enum take take_again(const char *place, int *covered, struct error *err)
 	return TAKE_FAILED;
 }
 
-static enum take try_place(const char *place, int *covered, struct error *err)
+static enum take namespace_try_place(const char *place, int *covered, struct error *err)
 {
 	CLEANUP(cleanup_close) int made = open(place, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 
@@ -159,10 +159,10 @@ void namespace_clear_foreign(const char *place)
 		(void)move_aside(place);
 }
 
-static bool take_place(const char *place, int *covered, struct error *err)
+static bool namespace_take_place(const char *place, int *covered, struct error *err)
 {
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-		enum take took = try_place(place, covered, err);
+		enum take took = namespace_try_place(place, covered, err);
 
 		if (took != TAKE_AGAIN)
 			return took == TAKE_DONE;
@@ -175,7 +175,7 @@ bool namespace_prepare(struct namespace *namespace, struct error *err)
 	struct error why;
 
 	for (int i = 0; i < PLACES; i++) {
-		if (!take_place(namespace->places[i], &namespace->covered[i], &why)) {
+		if (!namespace_take_place(namespace->places[i], &namespace->covered[i], &why)) {
 			namespace_release(namespace);
 			*err = why;
 			return false;
@@ -191,7 +191,7 @@ static bool remove_placeholder(int fd, const char *place)
 	struct stat info;
 
 	return fstat(fd, &info) == 0 && is_placeholder(&info) && info.st_uid == geteuid() &&
-	       flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still_there(&info, place) && unlink(place) == 0;
+	       flock(fd, LOCK_EX | LOCK_NB) == 0 && namespace_is_still_there(&info, place) && unlink(place) == 0;
 }
 
 void namespace_release(struct namespace *namespace)

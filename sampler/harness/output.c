@@ -131,13 +131,13 @@ static size_t line_clean(const char *text, size_t size, char *clean)
 	return count;
 }
 
-static void keep_text(struct buffer *buffer, const struct output_text *text)
+static void harness_output_keep_text(struct buffer *buffer, const struct output_text *text)
 {
 	buffer->size = 0;
 	buffer_append(buffer, text->pos, output_text_size(text));
 }
 
-static bool is_text(const struct buffer *buffer, const struct output_text *text)
+static bool harness_output_is_text(const struct buffer *buffer, const struct output_text *text)
 {
 	return buffer->size == output_text_size(text) &&
 	       (buffer->size == 0 || memcmp(buffer->data, text->pos, buffer->size) == 0);
@@ -153,10 +153,10 @@ static void running_none(struct output_running *running, int64_t time_ns)
 
 static void running_begin(struct output_running *running, const struct output_event *event, int64_t time_ns)
 {
-	if (is_text(&running->name, &event->name) && running->end_ns < 0)
+	if (harness_output_is_text(&running->name, &event->name) && running->end_ns < 0)
 		return;
 	running_none(running, time_ns);
-	keep_text(&running->name, &event->name);
+	harness_output_keep_text(&running->name, &event->name);
 	running->dialect = event->dialect;
 }
 
@@ -220,8 +220,8 @@ static bool is_aggregate(const struct harness_output *output, const struct outpu
 	const struct output_text start = { event->name.pos, event->name.pos + output->last.size };
 
 	return last->time_count > 1 && event->iterations == last->time_count &&
-	       output_text_size(&event->name) > output->last.size + 1 && is_text(&output->last, &start) &&
-	       *start.end == '_';
+	       output_text_size(&event->name) > output->last.size + 1 &&
+	       harness_output_is_text(&output->last, &start) && *start.end == '_';
 }
 
 static bool output_add(struct harness_output *output, const struct output_event *event, int64_t time_ns,
@@ -245,7 +245,7 @@ static bool output_add(struct harness_output *output, const struct output_event 
 	found.end_ns = running->end_ns >= 0 ? running->end_ns : time_ns;
 	found.start_ns = running->start_ns >= 0 ? running->start_ns : found.end_ns;
 	output->found[output->count++] = found;
-	keep_text(&output->last, name);
+	harness_output_keep_text(&output->last, name);
 	return true;
 }
 
@@ -261,7 +261,7 @@ static bool output_result(
 			return true;
 		if (last && last->dialect == OUTPUT_GOOGLE && is_aggregate(output, event))
 			return true;
-		if (last && last->dialect == OUTPUT_GOOGLE && is_text(&output->last, &name)) {
+		if (last && last->dialect == OUTPUT_GOOGLE && harness_output_is_text(&output->last, &name)) {
 			last->end_ns = time_ns;
 			return found_add_time(last, event, err);
 		}
@@ -278,7 +278,7 @@ static void output_again(struct harness_output *output, const struct output_even
 
 	if (running->name.size == 0 && output->count > 0 &&
 		output->found[output->count - 1].dialect == event->dialect) {
-		keep_text(&running->name,
+		harness_output_keep_text(&running->name,
 			&(struct output_text){ output->last.data, output->last.data + output->last.size });
 		running->dialect = event->dialect;
 	}
@@ -317,7 +317,7 @@ static bool output_event(
 	case OUTPUT_NOTHING:
 		break;
 	case OUTPUT_SCOPE:
-		keep_text(&output->scope, &event->name);
+		harness_output_keep_text(&output->scope, &event->name);
 		running_none(running, time_ns);
 		break;
 	case OUTPUT_TABLE:
@@ -356,7 +356,7 @@ static bool output_event(
 		ok = output_round(output, event, time_ns, err);
 		break;
 	case OUTPUT_END:
-		if (is_text(&running->name, &event->name))
+		if (harness_output_is_text(&running->name, &event->name))
 			running->end_ns = time_ns;
 		break;
 	case OUTPUT_RESULT:

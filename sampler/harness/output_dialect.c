@@ -81,7 +81,7 @@ static bool text_exponent(struct output_text *text, double *value)
 }
 
 /* A decimal number that is no sum of money: up to 1e18, as all counts and all nanoseconds of 30 years are. */
-static bool text_number(struct output_text *text, double *number)
+static bool output_dialect_text_number(struct output_text *text, double *number)
 {
 	struct output_text rest = *text;
 	double scale = 1, value;
@@ -107,7 +107,7 @@ static bool text_count(struct output_text *text, uint64_t *count)
 	struct output_text rest = *text;
 	double value;
 
-	if (!text_number(&rest, &value) || memchr(text->pos, '.', (size_t)(rest.pos - text->pos)))
+	if (!output_dialect_text_number(&rest, &value) || memchr(text->pos, '.', (size_t)(rest.pos - text->pos)))
 		return false;
 	*count = (uint64_t)value;
 	*text = rest;
@@ -125,7 +125,7 @@ static bool text_time(struct output_text *text, double *time_ns)
 	struct output_text rest = *text;
 	double value;
 
-	if (!text_number(&rest, &value) || !text_skip(&rest, " "))
+	if (!output_dialect_text_number(&rest, &value) || !text_skip(&rest, " "))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (text_skip(&rest, units[i].name) && (rest.pos == rest.end || *rest.pos == ' ' || *rest.pos == ']')) {
@@ -148,14 +148,14 @@ static bool go_read_result(const struct output_text *line, struct output_event *
 		while (count.pos > line->pos && is_digit(count.pos[-1]))
 			count.pos--;
 		text_skip_spaces(&time);
-		if (text_count(&count, &event->iterations) && text_number(&time, &event->time_ns) &&
+		if (text_count(&count, &event->iterations) && output_dialect_text_number(&time, &event->time_ns) &&
 			text_skip(&time, " ns/op"))
 			return true;
 	}
 	return false;
 }
 
-static void go_read(struct output_text line, bool is_complete, struct output_event *event)
+static void output_dialect_go_read(struct output_text line, bool is_complete, struct output_event *event)
 {
 	struct output_text rest = line, name;
 
@@ -324,9 +324,9 @@ static bool jmh_read_score(struct output_text text, double *time_ns)
 		{ " s/op", " ops/s", 1e9 }, { " min/op", " ops/min", 60e9 } };
 	double value, error;
 
-	if (!text_number(&text, &value) || !(value > 0))
+	if (!output_dialect_text_number(&text, &value) || !(value > 0))
 		return false;
-	if (text_skip(&text, " \u00b1(99.9%) ") && !text_number(&text, &error))
+	if (text_skip(&text, " \u00b1(99.9%) ") && !output_dialect_text_number(&text, &error))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		bool is_rate = text_skip(&text, units[i].operations_per);
@@ -367,7 +367,7 @@ static const struct {
 	const char *name;
 	void (*read)(struct output_text line, bool is_complete, struct output_event *event);
 } dialects[OUTPUT_DIALECTS] = {
-	[OUTPUT_GO] = { "go test -bench", go_read },
+	[OUTPUT_GO] = { "go test -bench", output_dialect_go_read },
 	[OUTPUT_GOOGLE] = { "google-benchmark", google_read },
 	[OUTPUT_CRITERION] = { "criterion", criterion_read },
 	[OUTPUT_HYPERFINE] = { "hyperfine", hyperfine_read },

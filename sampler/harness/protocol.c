@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/harness/protocol.h"
 
-static struct protocol_text read_text(struct byte_reader *reader)
+static struct protocol_text protocol_read_text(struct byte_reader *reader)
 {
 	uint64_t size = byte_reader_u64(reader);
 	struct protocol_text text = { .bytes = "", .size = 0 };
@@ -17,16 +17,16 @@ static struct protocol_text read_text(struct byte_reader *reader)
 	return text;
 }
 
-static bool read_fields(struct byte_reader *reader, struct protocol_message *message)
+static bool protocol_read_fields(struct byte_reader *reader, struct protocol_message *message)
 {
 	switch (message->command) {
 	case PROTOCOL_EXECUTED:
 		message->pid = (int32_t)byte_reader_u32(reader);
-		message->name = read_text(reader);
+		message->name = protocol_read_text(reader);
 		return true;
 	case PROTOCOL_INTEGRATION:
-		message->name = read_text(reader);
-		message->version = read_text(reader);
+		message->name = protocol_read_text(reader);
+		message->version = protocol_read_text(reader);
 		return true;
 	case PROTOCOL_MARKER:
 		message->pid = (int32_t)byte_reader_u32(reader);
@@ -59,7 +59,7 @@ bool protocol_decode(const void *payload, size_t size, struct protocol_message *
 	if (!byte_reader_ok(&reader) || command >= PROTOCOL_COMMANDS)
 		return false;
 	message->command = (enum protocol_command)command;
-	return read_fields(&reader, message) && byte_reader_ok(&reader);
+	return protocol_read_fields(&reader, message) && byte_reader_ok(&reader);
 }
 
 size_t protocol_encode_answer(

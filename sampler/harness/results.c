@@ -35,7 +35,7 @@ void results_deinit(struct results *results)
 
 /* ---- results/<pid>.json ---- */
 
-static bool read_number(const json_t *object, const char *key, double *value)
+static bool results_read_number(const json_t *object, const char *key, double *value)
 {
 	const json_t *number = json_object_get(object, key);
 
@@ -47,7 +47,7 @@ static bool read_count(const json_t *object, const char *key, uint64_t *count)
 {
 	double value;
 
-	if (!read_number(object, key, &value) || value < 1 || value > largest_count)
+	if (!results_read_number(object, key, &value) || value < 1 || value > largest_count)
 		return false;
 	*count = (uint64_t)value;
 	return true;
@@ -57,9 +57,11 @@ static bool read_stats(const json_t *benchmark, struct results_stats *stats)
 {
 	const json_t *from = json_object_get(benchmark, "stats");
 
-	return read_number(from, "q1_ns", &stats->q1_ns) && read_number(from, "median_ns", &stats->median_ns) &&
-	       read_number(from, "q3_ns", &stats->q3_ns) && read_number(from, "mean_ns", &stats->mean_ns) &&
-	       read_number(from, "stdev_ns", &stats->stdev_ns) && read_count(from, "rounds", &stats->rounds) &&
+	return results_read_number(from, "q1_ns", &stats->q1_ns) &&
+	       results_read_number(from, "median_ns", &stats->median_ns) &&
+	       results_read_number(from, "q3_ns", &stats->q3_ns) &&
+	       results_read_number(from, "mean_ns", &stats->mean_ns) &&
+	       results_read_number(from, "stdev_ns", &stats->stdev_ns) && read_count(from, "rounds", &stats->rounds) &&
 	       read_count(from, "iter_per_round", &stats->iterations);
 }
 
@@ -93,7 +95,7 @@ static bool add_stats(struct results *results, const json_t *benchmark, int32_t 
 	return true;
 }
 
-static bool load(const void *bytes, size_t size, json_t **root, struct error *err)
+static bool results_load(const void *bytes, size_t size, json_t **root, struct error *err)
 {
 	json_error_t why;
 
@@ -108,7 +110,7 @@ bool results_add(struct results *results, const void *bytes, size_t size, struct
 	bool ok = true;
 	size_t i;
 
-	if (!load(bytes, size, &root, err))
+	if (!results_load(bytes, size, &root, err))
 		return false;
 	results->is_sorted = false;
 	benchmarks = json_object_get(root, "benchmarks");
@@ -132,7 +134,7 @@ static size_t version_size(const char *text)
 	return end ? (size_t)(end - text) : strcspn(text, "\r\n");
 }
 
-static void say(struct buffer *out, const char *label, const json_t *value)
+static void results_say(struct buffer *out, const char *label, const json_t *value)
 {
 	CLEANUP(cleanup_free) char *text = NULL;
 
@@ -158,18 +160,18 @@ static void say_section(struct buffer *out, const char *name, json_t *section)
 	json_t *value;
 
 	if (strcmp(name, "python") == 0) {
-		say(out, "Python", json_object_get(section, "version"));
-		say(out, "", json_object_get(section, "compiler"));
+		results_say(out, "Python", json_object_get(section, "version"));
+		results_say(out, "", json_object_get(section, "compiler"));
 		return;
 	}
 	if (strcmp(name, "rust") == 0) {
-		say(out, "", json_object_get(section, "rustc"));
-		say(out, "LLVM", json_object_get(section, "LLVM version"));
-		say(out, "opt-level", json_object_get(section, "opt-level"));
-		say(out, "target-cpu", json_object_get(section, "target-cpu"));
+		results_say(out, "", json_object_get(section, "rustc"));
+		results_say(out, "LLVM", json_object_get(section, "LLVM version"));
+		results_say(out, "opt-level", json_object_get(section, "opt-level"));
+		results_say(out, "target-cpu", json_object_get(section, "target-cpu"));
 		return;
 	}
-	json_object_foreach(section, key, value) if (strlen(key) < 40) say(out, key, value);
+	json_object_foreach(section, key, value) if (strlen(key) < 40) results_say(out, key, value);
 }
 
 static bool says(const struct buffer *toolchain, const char *text)
@@ -184,7 +186,7 @@ bool results_add_environment(struct results *results, const void *bytes, size_t 
 	json_t *root, *sections, *section;
 	const char *name;
 
-	if (!load(bytes, size, &root, err))
+	if (!results_load(bytes, size, &root, err))
 		return false;
 	buffer_init(&text, MAX_TOOLCHAIN_BYTES);
 	sections = json_object_get(root, "integration_environment");
@@ -211,7 +213,7 @@ static bool is_json(const char *name)
 	return size > 5 && strcmp(name + size - 5, ".json") == 0;
 }
 
-static bool read_bytes(int directory, const char *name, struct buffer *bytes, struct error *err)
+static bool results_read_bytes(int directory, const char *name, struct buffer *bytes, struct error *err)
 {
 	struct file_opened file = { .name = (char *)(uintptr_t)name };
 	struct stat info;
@@ -235,7 +237,7 @@ struct folder {
 };
 
 /* A file that cannot be read takes its own benchmarks' numbers of iterations with it, no more. */
-static bool read_file(struct folder *folder, int directory, const char *name, struct error *err)
+static bool results_read_file(struct folder *folder, int directory, const char *name, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error why;
@@ -244,7 +246,7 @@ static bool read_file(struct folder *folder, int directory, const char *name, st
 	buffer_init(&bytes, max_file_bytes);
 	if (folder->files++ >= MAX_FILES || folder->total_bytes > max_total_bytes)
 		return true;
-	ok = read_bytes(directory, name, &bytes, &why);
+	ok = results_read_bytes(directory, name, &bytes, &why);
 	folder->total_bytes += bytes.size;
 	if (ok && is_environment(name))
 		ok = results_add_environment(folder->results, bytes.data, bytes.size, &why);
@@ -261,7 +263,7 @@ static bool read_file(struct folder *folder, int directory, const char *name, st
 	return true;
 }
 
-static int compare_names(const struct dirent **a, const struct dirent **b)
+static int results_compare_names(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -276,7 +278,8 @@ static int is_environment_file(const struct dirent *entry)
 	return is_json(entry->d_name) && is_environment(entry->d_name);
 }
 
-static bool read_all(struct folder *folder, const char *path, int (*select)(const struct dirent *), struct error *err)
+static bool results_read_all(
+	struct folder *folder, const char *path, int (*select)(const struct dirent *), struct error *err)
 {
 	CLEANUP(cleanup_close) int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct dirent **entries;
@@ -286,11 +289,11 @@ static bool read_all(struct folder *folder, const char *path, int (*select)(cons
 	/* No harness has made it. */
 	if (directory < 0)
 		return true;
-	count = scandirat(directory, ".", &entries, select, compare_names);
+	count = scandirat(directory, ".", &entries, select, results_compare_names);
 	if (count < 0)
 		return errno == ENOMEM ? error_set_memory(err) : true;
 	for (int i = 0; i < count; i++) {
-		ok = ok && read_file(folder, directory, entries[i]->d_name, err);
+		ok = ok && results_read_file(folder, directory, entries[i]->d_name, err);
 		free(entries[i]);
 	}
 	free(entries);
@@ -306,7 +309,8 @@ bool results_read(struct results *results, const char *path, struct buffer *noti
 		below = NULL;
 		return error_set_memory(err);
 	}
-	if (!read_all(&folder, path, is_environment_file, err) || !read_all(&folder, below, is_result, err))
+	if (!results_read_all(&folder, path, is_environment_file, err) ||
+		!results_read_all(&folder, below, is_result, err))
 		return false;
 	if (folder.unread > 1)
 		buffer_printf(notices, "benchmarks: nor can %zu other files of the harness\n", folder.unread - 1);
@@ -315,7 +319,7 @@ bool results_read(struct results *results, const char *path, struct buffer *noti
 
 /* ---- Search ---- */
 
-static int compare_keys(const struct results_stats *left, const char *uri, int32_t pid)
+static int results_compare_keys(const struct results_stats *left, const char *uri, int32_t pid)
 {
 	int by_uri = strcmp(left->uri, uri);
 
@@ -325,20 +329,20 @@ static int compare_keys(const struct results_stats *left, const char *uri, int32
 static int compare_stats(const void *a, const void *b)
 {
 	const struct results_stats *left = a, *right = b;
-	int by_key = compare_keys(left, right->uri, right->pid);
+	int by_key = results_compare_keys(left, right->uri, right->pid);
 
 	return by_key ? by_key : (left->order > right->order) - (left->order < right->order);
 }
 
 /* The first that is not less than the key. */
-static size_t find(const struct results *results, const char *uri, int32_t pid)
+static size_t results_find(const struct results *results, const char *uri, int32_t pid)
 {
 	size_t low = 0, high = results->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_keys(&results->items[middle], uri, pid) < 0)
+		if (results_compare_keys(&results->items[middle], uri, pid) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -354,14 +358,14 @@ const struct results_stats *results_take(struct results *results, const char *ur
 	if (!results->is_sorted && results->count > 0)
 		qsort(results->items, results->count, sizeof(*results->items), compare_stats);
 	results->is_sorted = true;
-	at = find(results, uri, pid);
-	if (at == results->count || compare_keys(&results->items[at], uri, pid) != 0)
-		at = find(results, uri, INT32_MIN);
+	at = results_find(results, uri, pid);
+	if (at == results->count || results_compare_keys(&results->items[at], uri, pid) != 0)
+		at = results_find(results, uri, INT32_MIN);
 	if (at == results->count || strcmp(results->items[at].uri, uri) != 0)
 		return NULL;
 	first = &results->items[at];
 	at += first->taken;
-	if (at >= results->count || compare_keys(&results->items[at], uri, first->pid) != 0)
+	if (at >= results->count || results_compare_keys(&results->items[at], uri, first->pid) != 0)
 		return NULL;
 	first->taken++;
 	return &results->items[at];

@@ -60,7 +60,7 @@ static void server_answer(struct server *server, enum protocol_command answer, i
 		server->most_ns = took_ns;
 }
 
-static void refuse(struct server *server, int64_t now_ns)
+static void server_refuse(struct server *server, int64_t now_ns)
 {
 	session_take_unknown(&server->session);
 	server_answer(server, PROTOCOL_ERR, now_ns);
@@ -71,10 +71,10 @@ static void drop_stream(struct server *server, int64_t now_ns)
 {
 	server->stream.size = 0;
 	fifo_drain(server->fifos.commands);
-	refuse(server, now_ns);
+	server_refuse(server, now_ns);
 }
 
-static void take_frames(struct server *server, int64_t now_ns)
+static void server_take_frames(struct server *server, int64_t now_ns)
 {
 	const uint8_t *payload;
 	size_t size;
@@ -94,7 +94,7 @@ static void take_frames(struct server *server, int64_t now_ns)
 		if (protocol_decode(payload, size, &message))
 			server_answer(server, session_take(&server->session, &message, now_ns), now_ns);
 		else
-			refuse(server, now_ns);
+			server_refuse(server, now_ns);
 		protocol_stream_skip(&server->stream, size);
 	}
 }
@@ -109,11 +109,11 @@ static bool read_commands(struct server *server)
 	if (got <= 0)
 		return false;
 	stream->size += (size_t)got;
-	take_frames(server, now_ns);
+	server_take_frames(server, now_ns);
 	return true;
 }
 
-static void *serve(void *context)
+static void *server_serve(void *context)
 {
 	struct server *server = context;
 	struct pollfd waits[] = { { server->fifos.commands, POLLIN, 0 }, { server->stop, POLLIN, 0 } };
@@ -147,7 +147,7 @@ bool server_start(const struct fifo_pair *fifos, enum protocol_mode mode, struct
 	made->stop = eventfd(0, EFD_CLOEXEC);
 	if (made->stop < 0) {
 		error_set_errno(err, errno, "cannot answer benchmark harnesses");
-	} else if (thread_start(&made->thread, serve, made, err)) {
+	} else if (thread_start(&made->thread, server_serve, made, err)) {
 		made->is_running = true;
 		*server = made;
 		return true;

@@ -102,7 +102,7 @@ static enum protocol_command name_window(struct session *session, const struct p
 	return PROTOCOL_ERR;
 }
 
-static enum protocol_command end_round(struct session *session, const struct protocol_message *message)
+static enum protocol_command session_end_round(struct session *session, const struct protocol_message *message)
 {
 	struct harness_round round = { .start_ns = session->round_start_ns, .end_ns = (int64_t)message->value };
 
@@ -135,7 +135,7 @@ static enum protocol_command take_marker(struct session *session, const struct p
 		session->round_pid = message->pid;
 		break;
 	case PROTOCOL_ROUND_END:
-		return end_round(session, message);
+		return session_end_round(session, message);
 	case PROTOCOL_SAMPLE_START:
 	case PROTOCOL_SAMPLE_END:
 		/* Start and Stop say the same. */
@@ -191,7 +191,7 @@ static void note_pid(struct session *session, int32_t pid)
 	}
 }
 
-static enum protocol_command check_version(struct session *session, uint64_t version)
+static enum protocol_command session_check_version(struct session *session, uint64_t version)
 {
 	if (version >= PROTOCOL_OLDEST_VERSION && version <= PROTOCOL_VERSION_NOW)
 		return PROTOCOL_ACK;
@@ -217,7 +217,7 @@ enum protocol_command session_take(struct session *session, const struct protoco
 	case PROTOCOL_INTEGRATION:
 		return take_integration(session, message);
 	case PROTOCOL_VERSION:
-		return check_version(session, message->value);
+		return session_check_version(session, message->value);
 	case PROTOCOL_MODE:
 		return PROTOCOL_MODE_IS;
 	case PROTOCOL_PING:

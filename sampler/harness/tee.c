@@ -34,7 +34,7 @@ struct tee {
 
 /* ---- Lines ---- */
 
-static void hand_over(struct tee_stream *stream, int64_t now_ns, bool is_complete)
+static void tee_hand_over(struct tee_stream *stream, int64_t now_ns, bool is_complete)
 {
 	size_t size = stream->line_size;
 
@@ -56,13 +56,13 @@ static void add_to_line(struct tee_stream *stream, const char *bytes, size_t siz
 	stream->has_line = true;
 }
 
-static void take_lines(struct tee_stream *stream, const char *bytes, size_t size, int64_t now_ns)
+static void tee_take_lines(struct tee_stream *stream, const char *bytes, size_t size, int64_t now_ns)
 {
 	const char *end = bytes + size, *newline;
 
 	while ((newline = memchr(bytes, '\n', (size_t)(end - bytes)))) {
 		add_to_line(stream, bytes, (size_t)(newline - bytes));
-		hand_over(stream, now_ns, true);
+		tee_hand_over(stream, now_ns, true);
 		stream->line_size = 0;
 		stream->has_line = false;
 		bytes = newline + 1;
@@ -70,7 +70,7 @@ static void take_lines(struct tee_stream *stream, const char *bytes, size_t size
 	if (bytes == end)
 		return;
 	add_to_line(stream, bytes, (size_t)(end - bytes));
-	hand_over(stream, now_ns, false);
+	tee_hand_over(stream, now_ns, false);
 }
 
 /* ---- The threads ---- */
@@ -88,7 +88,7 @@ static bool wait_for_reader(const struct tee_stream *stream)
 }
 
 /* False: there is no reader any more. */
-static bool pass_on(struct tee_stream *stream, const char *bytes, size_t size)
+static bool tee_pass_on(struct tee_stream *stream, const char *bytes, size_t size)
 {
 	while (size > 0 && !stream->is_discarded) {
 		ssize_t written;
@@ -116,9 +116,9 @@ static bool pass_some(struct tee_stream *stream, size_t most)
 
 	if (got <= 0)
 		return got < 0 && errno == EINTR;
-	take_lines(stream, stream->bytes, (size_t)got, clock_read_ns(CLOCK_MONOTONIC));
+	tee_take_lines(stream, stream->bytes, (size_t)got, clock_read_ns(CLOCK_MONOTONIC));
 	stream->passed += (size_t)got;
-	return pass_on(stream, stream->bytes, (size_t)got);
+	return tee_pass_on(stream, stream->bytes, (size_t)got);
 }
 
 /* What the command has written when it ends is in the pipe; processes that it left behind may go on for ever. */
@@ -144,7 +144,7 @@ static void *run_stream(void *context)
 	if (is_open)
 		pass_rest(stream);
 	if (stream->has_line)
-		hand_over(stream, clock_read_ns(CLOCK_MONOTONIC), true);
+		tee_hand_over(stream, clock_read_ns(CLOCK_MONOTONIC), true);
 	close(stream->in);
 	stream->in = -1;
 	return NULL;

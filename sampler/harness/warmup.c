@@ -14,7 +14,7 @@ enum {
 static const double least_errors = 3;       /* between what is warm-up and what is not */
 static const double error_of_median = 1.25; /* against that of the mean, of normal times */
 
-static double mean_of(const double *values, size_t count)
+static double harness_warmup_mean_of(const double *values, size_t count)
 {
 	double sum = 0;
 
@@ -23,7 +23,7 @@ static double mean_of(const double *values, size_t count)
 	return count > 0 ? sum / (double)count : 0;
 }
 
-static double squares_of(const double *values, size_t count, double mean)
+static double harness_warmup_squares_of(const double *values, size_t count, double mean)
 {
 	double sum = 0;
 
@@ -34,12 +34,12 @@ static double squares_of(const double *values, size_t count, double mean)
 
 static double stdev_of(const double *values, size_t count, double mean)
 {
-	return count > 1 ? sqrt(squares_of(values, count, mean) / (double)(count - 1)) : 0;
+	return count > 1 ? sqrt(harness_warmup_squares_of(values, count, mean) / (double)(count - 1)) : 0;
 }
 
 static double batch_mean(const double *times, size_t batch, size_t batch_rounds)
 {
-	return mean_of(times + batch * batch_rounds, batch_rounds);
+	return harness_warmup_mean_of(times + batch * batch_rounds, batch_rounds);
 }
 
 /*
@@ -87,7 +87,7 @@ static double error_of_mean(const double *times, size_t count, double mean, size
 	return of_batches > independent ? of_batches : independent;
 }
 
-static int compare_times(const void *a, const void *b)
+static int harness_warmup_compare_times(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
 
@@ -96,7 +96,7 @@ static int compare_times(const void *a, const void *b)
 
 void warmup_sort(double *times, size_t count)
 {
-	qsort(times, count, sizeof(*times), compare_times);
+	qsort(times, count, sizeof(*times), harness_warmup_compare_times);
 }
 
 double warmup_quantile(const double *sorted, size_t count, double quantile)
@@ -125,7 +125,7 @@ static double median_of(const double *times, size_t count, double *scratch)
 static bool is_slower(const double *times, size_t warm, size_t count, double *scratch)
 {
 	size_t rest = count - warm;
-	double mean = mean_of(times + warm, rest);
+	double mean = harness_warmup_mean_of(times + warm, rest);
 	double noise = error_of_mean(times + warm, rest, mean, FEWEST_BATCHES) * sqrt((double)rest);
 
 	return median_of(times, warm, scratch) - median_of(times + warm, rest, scratch) >
@@ -153,7 +153,7 @@ bool warmup_measure(const double *times, size_t count, struct profile_measured *
 	warmup_sort(sorted, count);
 	measured->quartile_ns = warmup_quantile(sorted, count, 0.25);
 	measured->median_ns = warmup_quantile(sorted, count, 0.5);
-	measured->mean_ns = mean_of(times, count);
+	measured->mean_ns = harness_warmup_mean_of(times, count);
 	measured->stdev_ns = stdev_of(times, count, measured->mean_ns);
 	measured->error_ns = error_of_mean(times, count, measured->mean_ns, LEAST_BATCHES);
 	return true;

@@ -115,7 +115,7 @@ void interpreter_codes_destroy(struct interpreter_codes *codes)
 
 /* ---- Processes ---- */
 
-static bool find_process(struct interpreter_codes *codes, int32_t pid, uint32_t *process, struct error *err)
+static bool codes_find_process(struct interpreter_codes *codes, int32_t pid, uint32_t *process, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -194,15 +194,15 @@ void interpreter_codes_fork(struct interpreter_codes *codes, int32_t parent, int
 	uint32_t from, to;
 
 	interpreter_codes_forget(codes, child);
-	if (parent == child || !find_process(codes, parent, &from, &ignored) ||
-		!find_process(codes, child, &to, &ignored))
+	if (parent == child || !codes_find_process(codes, parent, &from, &ignored) ||
+		!codes_find_process(codes, child, &to, &ignored))
 		return;
 	codes->processes[to].parent = from;
 	codes->processes[to].parent_life = codes->processes[from].life;
 }
 
 /* Whether a process may cost another read: one that makes endless code may not, nor may many of one account. */
-static bool pay_read(const struct code_search *search)
+static bool codes_pay_read(const struct code_search *search)
 {
 	struct code_process *process = &search->codes->processes[search->process];
 	uint64_t clock_ns = search->clock_ns, ns_per_read = second_ns / READS_PER_S;
@@ -226,7 +226,7 @@ static bool holds_entries(const struct code_process *process, uint64_t account)
  * Makes room for another entry. The account that has most gives back an eighth, so that the search is worth it: its
  * processes that have as much as its average, or more, lose all of their own.
  */
-static void make_room(struct interpreter_codes *codes)
+static void codes_make_room(struct interpreter_codes *codes)
 {
 	while (!shares_fit(&codes->bytes, sizeof(struct code_entry))) {
 		uint64_t account = shares_greatest(&codes->bytes), held = shares_of(&codes->bytes, account), count = 0;
@@ -241,7 +241,7 @@ static void make_room(struct interpreter_codes *codes)
 
 /* ---- Entries ---- */
 
-static uint32_t find_entry(const struct interpreter_codes *codes, uint32_t process, uint64_t address)
+static uint32_t codes_find_entry(const struct interpreter_codes *codes, uint32_t process, uint64_t address)
 {
 	struct code_key key = { address, process };
 	uint32_t id = hash_map_get(&codes->by_address, &key);
@@ -287,12 +287,12 @@ static bool take_unused(struct interpreter_codes *codes, uint32_t *id, struct er
 	return true;
 }
 
-static bool add_entry(struct code_search *search, uint64_t address, uint32_t *id, struct error *err)
+static bool codes_add_entry(struct code_search *search, uint64_t address, uint32_t *id, struct error *err)
 {
 	struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
 
-	make_room(codes);
+	codes_make_room(codes);
 	/* A process without entries may have become another account's since it had some. */
 	if (process->count == 0)
 		process->account = process_table_account(codes->names->table, process->giver.pid);
@@ -314,7 +314,7 @@ static bool add_entry(struct code_search *search, uint64_t address, uint32_t *id
 }
 
 /* What the processes that this one was forked from have at the address; NULL: none has read it. */
-static const struct code_entry *find_inherited(const struct code_search *search, uint64_t address)
+static const struct code_entry *codes_find_inherited(const struct code_search *search, uint64_t address)
 {
 	const struct interpreter_codes *codes = search->codes;
 	const struct code_process *process = &codes->processes[search->process];
@@ -325,7 +325,7 @@ static const struct code_entry *find_inherited(const struct code_search *search,
 
 		if (parent->life != process->parent_life)
 			return NULL;
-		id = find_entry(codes, process->parent, address);
+		id = codes_find_entry(codes, process->parent, address);
 		if (id != PROFILE_NONE && !codes->entries[id].is_gone)
 			return &codes->entries[id];
 		process = parent;
@@ -360,7 +360,7 @@ static bool inherit(
 }
 
 /* Reads all of code whose marks are read. */
-static bool read_code(const struct code_search *search, struct code_entry *entry, struct error *err)
+static bool codes_read_code(const struct code_search *search, struct code_entry *entry, struct error *err)
 {
 	struct interpreter_codes *codes = search->codes;
 	struct interpreter_function function;
@@ -379,17 +379,17 @@ static bool read_code(const struct code_search *search, struct code_entry *entry
 }
 
 /* Fills an entry that knows nothing. */
-static bool read_entry(const struct code_search *search, struct code_entry *entry, struct error *err)
+static bool codes_read_entry(const struct code_search *search, struct code_entry *entry, struct error *err)
 {
 	struct interpreter_codes *codes = search->codes;
-	const struct code_entry *inherited = find_inherited(search, entry->key.address);
+	const struct code_entry *inherited = codes_find_inherited(search, entry->key.address);
 	bool is_read = codes->reads->read_marks(codes->reader, search->image,
 			       codes->processes[search->process].giver.pid, &entry->key.address, 1, &entry->marks) == 1;
 
 	entry->read_ns = search->clock_ns;
 	if (inherited && (!is_read || memcmp(&inherited->marks, &entry->marks, sizeof(entry->marks)) == 0))
 		return inherit(codes, entry, inherited, err);
-	return !is_read || read_code(search, entry, err);
+	return !is_read || codes_read_code(search, entry, err);
 }
 
 /* ---- Whether code is still the same ---- */
@@ -434,7 +434,7 @@ static bool read_other(const struct code_search *search, struct code_entry *entr
 	};
 
 	entry->read_ns = other.read_ns = search->clock_ns;
-	if (!read_code(search, &other, err))
+	if (!codes_read_code(search, &other, err))
 		return false;
 	if (other.is_gone)
 		return true;
@@ -464,21 +464,21 @@ static bool look_again(const struct code_search *search, uint32_t id, struct err
 /* ---- Frames ---- */
 
 /* Finds the entry of an address, which is read if it is time to. PROFILE_NONE: there is no room for it. */
-static bool find_code(struct code_search *search, uint64_t address, uint32_t *id, struct error *err)
+static bool codes_find_code(struct code_search *search, uint64_t address, uint32_t *id, struct error *err)
 {
 	struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
 
-	*id = find_entry(codes, search->process, address);
+	*id = codes_find_entry(codes, search->process, address);
 	if (*id == PROFILE_NONE) {
-		if (process->count >= MOST_CODES_OF_PROCESS || !pay_read(search))
+		if (process->count >= MOST_CODES_OF_PROCESS || !codes_pay_read(search))
 			return true;
-		return add_entry(search, address, id, err) && read_entry(search, &codes->entries[*id], err);
+		return codes_add_entry(search, address, id, err) && codes_read_entry(search, &codes->entries[*id], err);
 	}
-	if (!is_due(&codes->entries[*id], search->clock_ns) || !pay_read(search))
+	if (!is_due(&codes->entries[*id], search->clock_ns) || !codes_pay_read(search))
 		return true;
 	if (codes->entries[*id].is_gone)
-		return read_entry(search, &codes->entries[*id], err);
+		return codes_read_entry(search, &codes->entries[*id], err);
 	return look_again(search, *id, err);
 }
 
@@ -494,7 +494,7 @@ static bool take_gone(struct interpreter_codes *codes, struct profile_line *line
 	return true;
 }
 
-static uint32_t find_line(const struct code_entry *entry, uint32_t position)
+static uint32_t codes_find_line(const struct code_entry *entry, uint32_t position)
 {
 	size_t low = 0, high = entry->line_count;
 
@@ -518,19 +518,20 @@ bool interpreter_codes_find(struct interpreter_codes *codes, const void *image, 
 	const struct code_entry *entry;
 	uint32_t id;
 
-	if (!find_process(codes, pid, &search.process, err) || !find_code(&search, ebpf_frame_code(word), &id, err))
+	if (!codes_find_process(codes, pid, &search.process, err) ||
+		!codes_find_code(&search, ebpf_frame_code(word), &id, err))
 		return false;
 	entry = id == PROFILE_NONE ? NULL : &codes->entries[id];
 	if (!entry || entry->is_gone)
 		return take_gone(codes, line, err);
-	*line = (struct profile_line){ entry->function, find_line(entry, ebpf_frame_position(word)) };
+	*line = (struct profile_line){ entry->function, codes_find_line(entry, ebpf_frame_position(word)) };
 	return true;
 }
 
 bool interpreter_codes_know(const struct interpreter_codes *codes, int32_t pid, uint64_t address)
 {
 	uint32_t process = hash_map_get(&codes->by_pid, &pid);
-	uint32_t id = process == HASH_MAP_NONE ? PROFILE_NONE : find_entry(codes, process, address);
+	uint32_t id = process == HASH_MAP_NONE ? PROFILE_NONE : codes_find_entry(codes, process, address);
 
 	return id != PROFILE_NONE && !codes->entries[id].is_gone;
 }
@@ -543,21 +544,21 @@ static bool learn_code(struct code_search *search, uint64_t address, struct erro
 {
 	struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
-	uint32_t id = find_entry(codes, search->process, address);
+	uint32_t id = codes_find_entry(codes, search->process, address);
 	struct interpreter_marks marks;
 
 	if (codes->reads->read_marks(codes->reader, search->image, process->giver.pid, &address, 1, &marks) != 1)
 		return true;
 	if (id == PROFILE_NONE && process->count >= MOST_CODES_OF_PROCESS)
 		return true;
-	if (id == PROFILE_NONE && !add_entry(search, address, &id, err))
+	if (id == PROFILE_NONE && !codes_add_entry(search, address, &id, err))
 		return false;
 	if (!codes->entries[id].is_gone && memcmp(&marks, &codes->entries[id].marks, sizeof(marks)) == 0)
 		return true;
 	clear_entry(codes, &codes->entries[id]);
 	codes->entries[id].marks = marks;
 	codes->entries[id].read_ns = search->clock_ns;
-	if (!read_code(search, &codes->entries[id], err))
+	if (!codes_read_code(search, &codes->entries[id], err))
 		return false;
 	if (codes->entries[id].is_gone)
 		codes->entries[id].read_ns = 0;
@@ -570,7 +571,7 @@ bool interpreter_codes_learn(struct interpreter_codes *codes, const void *image,
 	struct code_search search = { .codes = codes, .image = image, .clock_ns = clock_ns };
 	bool is_learned;
 
-	if (!find_process(codes, code->pid, &search.process, err))
+	if (!codes_find_process(codes, code->pid, &search.process, err))
 		return false;
 	codes->reads->use(codes->reader, code);
 	is_learned = learn_code(&search, code->pieces[0].address, err);

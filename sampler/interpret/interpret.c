@@ -44,7 +44,8 @@ struct interpreters {
 
 /* ---- What images are ---- */
 
-static bool read_image(struct interpreters *interpreters, struct elf_image *elf, struct image *image, struct error *err)
+static bool interpret_read_image(
+	struct interpreters *interpreters, struct elf_image *elf, struct image *image, struct error *err)
 {
 	image->is_known = true;
 	for (size_t i = 0; elf && i < KINDS; i++)
@@ -63,7 +64,8 @@ static void destroy_image(struct image *image)
 				kinds[i]->files[file].destroy(image->files[i][file]);
 }
 
-static bool find_image(struct interpreters *interpreters, uint32_t id, struct image **image, struct error *err)
+static bool interpret_find_image(
+	struct interpreters *interpreters, uint32_t id, struct image **image, struct error *err)
 {
 	size_t before = interpreters->image_count;
 
@@ -74,12 +76,13 @@ static bool find_image(struct interpreters *interpreters, uint32_t id, struct im
 		interpreters->image_count = id + 1;
 	}
 	*image = &interpreters->images[id];
-	return (*image)->is_known || read_image(interpreters, interpreters->table->images[id].elf, *image, err);
+	return (*image)->is_known ||
+	       interpret_read_image(interpreters, interpreters->table->images[id].elf, *image, err);
 }
 
 /* ---- What processes do ---- */
 
-static struct interpreted *find_process(const struct interpreters *interpreters, int32_t pid)
+static struct interpreted *interpret_find_process(const struct interpreters *interpreters, int32_t pid)
 {
 	uint32_t id = hash_map_get(&interpreters->by_pid, &pid);
 
@@ -89,7 +92,7 @@ static struct interpreted *find_process(const struct interpreters *interpreters,
 /* The process, as one of a kind; NULL: it has no such interpreter. */
 static struct interpreter_process *find_of_kind(const struct interpreters *interpreters, int32_t pid, size_t kind)
 {
-	struct interpreted *process = find_process(interpreters, pid);
+	struct interpreted *process = interpret_find_process(interpreters, pid);
 
 	return process && process->kinds[kind].files[0].image ? &process->kinds[kind] : NULL;
 }
@@ -104,13 +107,14 @@ static const struct interpreter_process *find_by_frames(
 	return NULL;
 }
 
-static bool add_process(struct interpreters *interpreters, int32_t pid, struct interpreted **process, struct error *err)
+static bool interpret_add_process(
+	struct interpreters *interpreters, int32_t pid, struct interpreted **process, struct error *err)
 {
 	struct interpreted *made;
 	uint32_t *id;
 	bool added;
 
-	*process = find_process(interpreters, pid);
+	*process = interpret_find_process(interpreters, pid);
 	if (*process)
 		return true;
 	made = calloc(1, sizeof(*made));
@@ -145,18 +149,18 @@ static bool take_files(struct interpreter_process *process, void *const *images,
 	return is_new;
 }
 
-static bool take_place(struct interpreters *interpreters, int32_t pid, uint32_t place, struct error *err)
+static bool interpret_take_place(struct interpreters *interpreters, int32_t pid, uint32_t place, struct error *err)
 {
 	static const struct image none = { 0 };
 	const struct process_place *at = &interpreters->table->places[place];
 	struct interpreted *process;
 	struct image *image;
 
-	if (!find_image(interpreters, at->image, &image, err))
+	if (!interpret_find_image(interpreters, at->image, &image, err))
 		return false;
 	if (memcmp(image->files, none.files, sizeof(none.files)) == 0)
 		return true;
-	if (!add_process(interpreters, pid, &process, err))
+	if (!interpret_add_process(interpreters, pid, &process, err))
 		return false;
 	for (size_t i = 0; i < KINDS; i++)
 		if (take_files(&process->kinds[i], image->files[i], at->bias) && process->kinds[i].files[0].image &&
@@ -170,7 +174,7 @@ static void on_map(void *context, const struct process *process, uint32_t place)
 	struct interpreters *interpreters = context;
 	struct error why;
 
-	if (interpreters->failed.code == ERROR_NONE && !take_place(interpreters, process->pid, place, &why))
+	if (interpreters->failed.code == ERROR_NONE && !interpret_take_place(interpreters, process->pid, place, &why))
 		interpreters->failed = why;
 }
 
@@ -182,12 +186,12 @@ static void clear_state(const struct interpreters *interpreters, size_t kind, st
 
 static bool copy_files(struct interpreters *interpreters, int32_t parent, int32_t child, struct error *err)
 {
-	const struct interpreted *from = find_process(interpreters, parent);
+	const struct interpreted *from = interpret_find_process(interpreters, parent);
 	struct interpreted *to;
 
 	if (!from)
 		return true;
-	if (!add_process(interpreters, child, &to, err))
+	if (!interpret_add_process(interpreters, child, &to, err))
 		return false;
 	for (size_t i = 0; i < KINDS; i++) {
 		clear_state(interpreters, i, &to->kinds[i]);
@@ -212,7 +216,7 @@ static void on_fork(void *context, const struct process *parent, const struct pr
 static void on_forget(void *context, const struct process *process)
 {
 	struct interpreters *interpreters = context;
-	struct interpreted *forgotten = find_process(interpreters, process->pid);
+	struct interpreted *forgotten = interpret_find_process(interpreters, process->pid);
 
 	for (size_t i = 0; forgotten && i < KINDS; i++) {
 		if (forgotten->kinds[i].files[0].image && kinds[i]->forget)
@@ -297,7 +301,7 @@ static enum unwind_answer ask_kinds(
 
 struct unwind_maker interpreters_maker(struct interpreters *interpreters, int32_t pid)
 {
-	struct interpreted *process = interpreters ? find_process(interpreters, pid) : NULL;
+	struct interpreted *process = interpreters ? interpret_find_process(interpreters, pid) : NULL;
 
 	for (size_t i = 0; process && i < KINDS; i++)
 		if (knows_callers(process, i))
@@ -318,7 +322,7 @@ bool interpreters_keep_frame_pointers(const struct interpreters *interpreters, i
 
 bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err)
 {
-	struct interpreted *process = find_process(interpreters, sample->pid);
+	struct interpreted *process = interpret_find_process(interpreters, sample->pid);
 
 	if (interpreters->failed.code != ERROR_NONE) {
 		*err = interpreters->failed;
@@ -370,23 +374,23 @@ bool interpreters_read_frames(struct interpreters *interpreters, int32_t pid, in
 }
 
 /* What is worth a line: one stack in so many. */
-static bool is_worth_telling(const struct ebpf_frame_reader_counts *counts, uint64_t stacks)
+static bool interpret_is_worth_telling(const struct ebpf_frame_reader_counts *counts, uint64_t stacks)
 {
 	enum { FEW = 200 };
 
 	return stacks > 0 && stacks * FEW > counts->stacks;
 }
 
-static void describe_losses(const struct ebpf_frame_reader *frame_reader, struct buffer *notices)
+static void interpret_describe_losses(const struct ebpf_frame_reader *frame_reader, struct buffer *notices)
 {
 	const struct ebpf_frame_reader_counts counts = ebpf_frame_reader_counts(frame_reader);
 
-	if (is_worth_telling(&counts, counts.lost))
+	if (interpret_is_worth_telling(&counts, counts.lost))
 		buffer_printf(notices,
 			"frames of interpreters in %" PRIu64
 			" samples were lost, because stacks are deep and the recorder had no time to read them: a lower -F loses fewer\n",
 			counts.lost);
-	if (is_worth_telling(&counts, counts.unread))
+	if (interpret_is_worth_telling(&counts, counts.unread))
 		buffer_printf(notices,
 			"frames of interpreters in %" PRIu64
 			" samples are missing in part, because the memory they are in could not be read\n",
@@ -401,7 +405,7 @@ void interpreters_describe(const struct interpreters *interpreters, struct buffe
 		if (kinds[i]->describe)
 			kinds[i]->describe(interpreters->states[i], notices);
 	if (interpreters->frame_reader)
-		describe_losses(interpreters->frame_reader, notices);
+		interpret_describe_losses(interpreters->frame_reader, notices);
 	if (interpreters->names.refused > 0)
 		buffer_printf(notices,
 			"functions of interpreted programs have no name, which were asked for %" PRIu64

@@ -36,7 +36,8 @@ static bool is_same_rule(const struct frame_register_rule *a, const struct frame
 	return a->kind == b->kind && a->offset == b->offset;
 }
 
-static bool is_same_frame(const struct machine *machine, const struct frame_rule *a, const struct frame_rule *b)
+static bool interpret_loop_is_same_frame(
+	const struct machine *machine, const struct frame_rule *a, const struct frame_rule *b)
 {
 	if (a->cfa_register != b->cfa_register || !is_same_rule(&a->cfa, &b->cfa))
 		return false;
@@ -63,7 +64,7 @@ static void follow_jump(struct search *search, uint64_t from, uint64_t to)
 		!frame_table_find_rule(search->table, from, &source) ||
 		!frame_table_find_rule(search->table, target.function_start, &entry))
 		return;
-	if (is_entry(search->machine, &entry) || !is_same_frame(search->machine, &source, &target))
+	if (is_entry(search->machine, &entry) || !interpret_loop_is_same_frame(search->machine, &source, &target))
 		return;
 	search->ranges[search->count++] =
 		(struct interpreter_range){ target.function_start, target.function_start + target.function_size };
@@ -93,7 +94,8 @@ static void follow_jumps(struct search *search, struct interpreter_range range)
 }
 
 /* The function that an address is in; false: there is no rule for it. */
-static bool find_function(const struct frame_table *table, uint64_t address, struct interpreter_range *function)
+static bool interpret_loop_find_function(
+	const struct frame_table *table, uint64_t address, struct interpreter_range *function)
 {
 	struct frame_rule rule;
 
@@ -118,7 +120,7 @@ static bool find_parts(struct search *search, uint64_t address, struct error *er
 		return why.code != ERROR_MEMORY;
 	}
 	search->table = table;
-	if (address != 0 && !find_function(table, address, &search->ranges[0]))
+	if (address != 0 && !interpret_loop_find_function(table, address, &search->ranges[0]))
 		search->count = 0;
 	search->machine = frame_table_machine(table);
 	search->decoder = search->machine ? machine_decoder_create(search->machine) : NULL;

@@ -78,7 +78,8 @@ bool interpreter_names_give(struct interpreter_names *names, struct interpreter_
 	return interpreter_names_function(names, function, id, err);
 }
 
-static struct frame_key key_of(const struct interpreter_names *names, const struct profile_line *lines, size_t count)
+static struct frame_key interpret_names_key_of(
+	const struct interpreter_names *names, const struct profile_line *lines, size_t count)
 {
 	if (count == 1)
 		return (struct frame_key){ lines->function, lines->line };
@@ -86,8 +87,8 @@ static struct frame_key key_of(const struct interpreter_names *names, const stru
 		hash_bytes_seeded(lines, count * sizeof(*lines), ~names->seed) };
 }
 
-static bool add_location(struct interpreter_names *names, uint64_t address, const struct profile_line *lines,
-	size_t count, struct error *err)
+static bool interpret_names_add_location(struct interpreter_names *names, uint64_t address,
+	const struct profile_line *lines, size_t count, struct error *err)
 {
 	struct profile *profile = names->table->profile;
 	uint32_t mapping = names->table->places[names->place].mapping, location;
@@ -99,13 +100,13 @@ static bool add_location(struct interpreter_names *names, uint64_t address, cons
 bool interpreter_names_frame(struct interpreter_names *names, const struct profile_line *lines, size_t count,
 	struct unwind_frame *frame, struct error *err)
 {
-	struct frame_key key = key_of(names, lines, count);
+	struct frame_key key = interpret_names_key_of(names, lines, count);
 	uint32_t *number;
 	bool added;
 
 	if ((names->place == PROFILE_NONE && !process_table_add_names(names->table, &names->place, err)) ||
 		!hash_map_add(&names->frames, &key, (uint32_t)names->frames.count, &number, &added, err) ||
-		(added && !add_location(names, *number, lines, count, err)))
+		(added && !interpret_names_add_location(names, *number, lines, count, err)))
 		return false;
 	frame->pc = *number;
 	frame->image = names->place;

@@ -67,7 +67,7 @@ bool interpreter_sampled_learn(
 }
 
 /* What is worth a line: one stack in so many. */
-static bool is_worth_telling(const struct interpreter_sampled *sampled, uint64_t stacks)
+static bool sampled_is_worth_telling(const struct interpreter_sampled *sampled, uint64_t stacks)
 {
 	enum { FEW = 200 };
 
@@ -85,13 +85,13 @@ void interpreter_sampled_describe(
 			geteuid() == 0
 				? "the kernel does not load the program that reads them; 'kelvin doctor' says why"
 				: "reading them needs CAP_BPF and CAP_PERFMON; run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
-	if (is_worth_telling(sampled, stack->mismatched))
+	if (sampled_is_worth_telling(sampled, stack->mismatched))
 		buffer_printf(notices,
 			"%" PRIu64 " of %" PRIu64
 			" stacks with %s frames (%.1f %%) did not fit the native frames exactly: there the order of %s and native frames is uncertain\n",
 			stack->mismatched, stack->joined, language,
 			100.0 * (double)stack->mismatched / (double)stack->joined, language);
-	if (is_worth_telling(sampled, gone))
+	if (sampled_is_worth_telling(sampled, gone))
 		buffer_printf(notices,
 			"%" PRIu64
 			" %s frames have no names, because their code was gone before it could be read: they are called '%s'\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/interpret/source.h"
 
-static const struct ebpf_piece *find_piece(const struct ebpf_code *copy, uint64_t address)
+static const struct ebpf_piece *interpret_source_find_piece(const struct ebpf_code *copy, uint64_t address)
 {
 	for (size_t i = 0; i < EBPF_CODE_PIECES; i++)
 		if (address >= copy->pieces[i].address && address - copy->pieces[i].address < copy->pieces[i].size)
@@ -9,7 +9,8 @@ static const struct ebpf_piece *find_piece(const struct ebpf_code *copy, uint64_
 	return NULL;
 }
 
-static size_t read_process(const struct interpreter_source *source, uint64_t address, void *into, size_t size)
+static size_t interpret_source_read_process(
+	const struct interpreter_source *source, uint64_t address, void *into, size_t size)
 {
 	const struct iovec piece = interpreter_piece(address, size);
 
@@ -18,15 +19,16 @@ static size_t read_process(const struct interpreter_source *source, uint64_t add
 
 size_t interpreter_source_read(const struct interpreter_source *source, uint64_t address, void *into, size_t size)
 {
-	const struct ebpf_piece *piece = source->copy ? find_piece(source->copy, address) : NULL;
+	const struct ebpf_piece *piece = source->copy ? interpret_source_find_piece(source->copy, address) : NULL;
 	const uint8_t *bytes;
 	size_t copied;
 
 	if (!piece)
-		return source->copy ? 0 : read_process(source, address, into, size);
+		return source->copy ? 0 : interpret_source_read_process(source, address, into, size);
 	bytes = piece->bytes + (address - piece->address);
 	copied = piece->size - (size_t)(address - piece->address);
-	if (size > copied && read_process(source, address, into, size) == size && memcmp(into, bytes, copied) == 0)
+	if (size > copied && interpret_source_read_process(source, address, into, size) == size &&
+		memcmp(into, bytes, copied) == 0)
 		return size;
 	memcpy(into, bytes, size < copied ? size : copied);
 	return size < copied ? size : copied;

@@ -29,7 +29,7 @@ static bool is_of_image(const struct joining *joining, const struct unwind_frame
 	return table->images[table->places[frame->image].image].elf == joining->image->elf;
 }
 
-static bool is_made(const struct joining *joining, const struct unwind_frame *frame)
+static bool stack_is_made(const struct joining *joining, const struct unwind_frame *frame)
 {
 	const struct process_table *table = joining->stack->names->table;
 	enum profile_mapping_kind kind = table->profile->mappings[table->places[frame->image].mapping].kind;
@@ -44,7 +44,7 @@ static bool is_loop(const struct joining *joining, const struct unwind_result *r
 
 	if (is_of_image(joining, frame))
 		return interpreter_loop_has(joining->image->loop, unwind_frame_address(frame) + bias);
-	return joining->made_are_loops && is_made(joining, frame) && i + 1 < result->count &&
+	return joining->made_are_loops && stack_is_made(joining, frame) && i + 1 < result->count &&
 	       is_of_image(joining, &result->frames[i + 1]);
 }
 
@@ -67,14 +67,14 @@ static size_t count_activations(const struct ebpf_frames *frames)
 	return count + (frames->count > 0 && !ebpf_frame_is_first(frames->words[frames->count - 1]));
 }
 
-static void add_frame(struct interpreter_stack *stack, const struct unwind_frame *frame)
+static void stack_add_frame(struct interpreter_stack *stack, const struct unwind_frame *frame)
 {
 	if (stack->count < UNWIND_MAX_FRAMES)
 		stack->frames[stack->count++] = *frame;
 }
 
 /* Finds the frame of a word. Most words were in the stack before it. */
-static bool find_frame(struct joining *joining, uint64_t word, struct unwind_frame *frame, struct error *err)
+static bool stack_find_frame(struct joining *joining, uint64_t word, struct unwind_frame *frame, struct error *err)
 {
 	struct interpreter_stack *stack = joining->stack;
 	int32_t pid = joining->sample->pid;
@@ -100,9 +100,9 @@ static bool add_interpreted(struct joining *joining, uint64_t word, uint64_t sta
 {
 	struct unwind_frame frame = { .stack_pointer = stack_pointer };
 
-	if (!find_frame(joining, word, &frame, err))
+	if (!stack_find_frame(joining, word, &frame, err))
 		return false;
-	add_frame(joining->stack, &frame);
+	stack_add_frame(joining->stack, &frame);
 	return true;
 }
 
@@ -126,7 +126,7 @@ static bool add_activation(struct joining *joining, uint64_t stack_pointer, bool
 	return true;
 }
 
-static bool is_whole(enum profile_stop stop)
+static bool stack_is_whole(enum profile_stop stop)
 {
 	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED;
 }
@@ -147,7 +147,7 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 				return false;
 		}
 		if (!has_frames)
-			add_frame(joining->stack, frame);
+			stack_add_frame(joining->stack, frame);
 	}
 	return true;
 }
@@ -166,7 +166,7 @@ static bool has_unmarked_first(const struct ebpf_frames *frames)
 	       ebpf_frame_position(frames->words[0]) == EBPF_FRAME_NO_POSITION;
 }
 
-static bool is_near(const struct interpreter_stack_image *image, size_t loops, size_t activations)
+static bool stack_is_near(const struct interpreter_stack_image *image, size_t loops, size_t activations)
 {
 	return image->has_early_frames && (loops == activations + 1 || activations == loops + 1);
 }
@@ -201,7 +201,7 @@ static size_t find_native(struct joining *joining, uint64_t address)
 /* Whether an activation's native frame is one that was not walked to. */
 static bool is_beyond(const struct unwind_result *result, uint64_t address)
 {
-	return result->count > 0 && !is_whole(result->stop) &&
+	return result->count > 0 && !stack_is_whole(result->stop) &&
 	       address >= result->frames[result->count - 1].stack_pointer;
 }
 
@@ -210,7 +210,7 @@ static void add_natives(struct joining *joining, size_t end)
 	const struct unwind_result *result = &joining->sample->job->result;
 
 	while (joining->native < end)
-		add_frame(joining->stack, &result->frames[joining->native++]);
+		stack_add_frame(joining->stack, &result->frames[joining->native++]);
 }
 
 /*
@@ -222,7 +222,7 @@ static void skip_native(struct joining *joining)
 	const struct unwind_result *result = &joining->sample->job->result;
 
 	joining->native++;
-	if (joining->native < result->count && is_made(joining, &result->frames[joining->native]))
+	if (joining->native < result->count && stack_is_made(joining, &result->frames[joining->native]))
 		joining->native++;
 }
 
@@ -266,7 +266,7 @@ static bool place_activation(struct joining *joining, struct error *err)
 	return add_words(joining, end, 0, err);
 }
 
-static void take_frames(struct interpreter_stack *stack, struct unwind_result *result)
+static void stack_take_frames(struct interpreter_stack *stack, struct unwind_result *result)
 {
 	memcpy(result->frames, stack->frames, stack->count * sizeof(*stack->frames));
 	result->count = stack->count;
@@ -282,14 +282,14 @@ static bool join_by_loops(struct joining *joining, struct error *err)
 	const struct ebpf_frames *frames = &joining->frames;
 	struct unwind_result *result = &joining->sample->job->result;
 	size_t loops = count_loops(joining, result), activations = count_activations(frames);
-	bool from_root = is_whole(result->stop) && !frames->is_cut, ignored, enters;
+	bool from_root = stack_is_whole(result->stop) && !frames->is_cut, ignored, enters;
 
 	if (image->has_made_loops && activations > loops) {
 		joining->made_are_loops = true;
 		loops = count_loops(joining, result);
 	}
 	enters = from_root && is_entering(joining, result, loops, activations);
-	stack->mismatched += from_root && loops != activations && !enters && !is_near(image, loops, activations);
+	stack->mismatched += from_root && loops != activations && !enters && !stack_is_near(image, loops, activations);
 	joining->has_unmarked_first = enters && has_unmarked_first(frames);
 	activations += joining->has_unmarked_first;
 	for (; from_root && activations > loops; activations--)
@@ -307,7 +307,7 @@ static bool join_by_loops(struct joining *joining, struct error *err)
  * The coroutines of a task that waits in an event loop: they stand in place of the native frames in which the loop
  * waits.
  */
-static bool add_waiting_task(struct joining *joining, struct error *err)
+static bool stack_add_waiting_task(struct joining *joining, struct error *err)
 {
 	const struct ebpf_frames *frames = &joining->frames;
 	const struct unwind_result *result = &joining->sample->job->result;
@@ -380,7 +380,7 @@ static void order_activations(struct joining *joining)
 static bool join_by_addresses(struct joining *joining, struct error *err)
 {
 	order_activations(joining);
-	if (!add_waiting_task(joining, err))
+	if (!stack_add_waiting_task(joining, err))
 		return false;
 	while (joining->next < joining->frames.count)
 		if (!place_activation(joining, err))
@@ -404,6 +404,6 @@ bool interpreter_stack_join(struct interpreter_stack *stack, const struct interp
 	stack->joined++;
 	if (!(image->loop ? join_by_loops : join_by_addresses)(&joining, err))
 		return false;
-	take_frames(stack, &sample->job->result);
+	stack_take_frames(stack, &sample->job->result);
 	return true;
 }

@@ -18,7 +18,8 @@ struct search {
 	struct interpreter_loop_symbols *loop;
 };
 
-static bool find_table(struct elf_image *elf, const char *symbols, const char *names, struct table *table)
+static bool interpret_symbols_find_table(
+	struct elf_image *elf, const char *symbols, const char *names, struct table *table)
 {
 	return elf_image_section(elf, symbols, &table->symbols) && elf_image_section(elf, names, &table->names);
 }
@@ -27,14 +28,15 @@ static bool find_table(struct elf_image *elf, const char *symbols, const char *n
  * Whether a name stands in the table, maybe as the end of another one. Tables that are larger than those of
  * interpreters are not looked through.
  */
-static bool has_text(const struct table *table, const char *name)
+static bool interpret_symbols_has_text(const struct table *table, const char *name)
 {
 	return table->names.size <= MOST_SEARCHED_BYTES &&
 	       memmem(table->names.bytes, table->names.size, name, strlen(name) + 1) != NULL;
 }
 
 /* Whether the symbol's name is `name`, with something behind it if `is_prefix`. */
-static bool has_name(const struct table *table, const Elf64_Sym *symbol, const char *name, bool is_prefix)
+static bool interpret_symbols_has_name(
+	const struct table *table, const Elf64_Sym *symbol, const char *name, bool is_prefix)
 {
 	size_t size = strlen(name);
 	const char *at = (const char *)table->names.bytes + symbol->st_name;
@@ -50,17 +52,17 @@ static void take_loop(struct search *search, const struct table *table, const El
 
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !checked_add(symbol->st_value, symbol->st_size, &range.end))
 		return;
-	if (has_name(table, symbol, search->loop_name, false))
+	if (interpret_symbols_has_name(table, symbol, search->loop_name, false))
 		loop->loop = range;
-	else if (has_name(table, symbol, search->loop_name, true) && symbol->st_size > 0 &&
+	else if (interpret_symbols_has_name(table, symbol, search->loop_name, true) && symbol->st_size > 0 &&
 		 loop->part_count < INTERPRETER_MOST_RANGES)
 		loop->parts[loop->part_count++] = range;
 }
 
-static void take_symbol(struct search *search, const struct table *table, const Elf64_Sym *symbol)
+static void interpret_symbols_take_symbol(struct search *search, const struct table *table, const Elf64_Sym *symbol)
 {
 	for (size_t i = 0; i < search->count; i++)
-		if (has_name(table, symbol, search->symbols[i].name, false)) {
+		if (interpret_symbols_has_name(table, symbol, search->symbols[i].name, false)) {
 			search->symbols[i].value = symbol->st_value;
 			search->symbols[i].size = symbol->st_size;
 			search->symbols[i].type = ELF64_ST_TYPE(symbol->st_info);
@@ -68,7 +70,7 @@ static void take_symbol(struct search *search, const struct table *table, const 
 	take_loop(search, table, symbol);
 }
 
-static void take_table(struct search *search, const struct table *table)
+static void interpret_symbols_take_table(struct search *search, const struct table *table)
 {
 	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
 
@@ -77,7 +79,7 @@ static void take_table(struct search *search, const struct table *table)
 
 		byte_reader_copy(&r, &symbol, sizeof(symbol));
 		if (symbol.st_shndx != SHN_UNDEF)
-			take_symbol(search, table, &symbol);
+			interpret_symbols_take_symbol(search, table, &symbol);
 	}
 }
 
@@ -88,12 +90,12 @@ bool interpreter_symbols_find(struct elf_image *elf, struct interpreter_symbol *
 	struct table dynamic = { 0 }, all = { 0 };
 
 	*loop = (struct interpreter_loop_symbols){ 0 };
-	if (!elf_image_is_64bit(elf) || !find_table(elf, ".dynsym", ".dynstr", &dynamic) ||
-		!has_text(&dynamic, symbols[0].name))
+	if (!elf_image_is_64bit(elf) || !interpret_symbols_find_table(elf, ".dynsym", ".dynstr", &dynamic) ||
+		!interpret_symbols_has_text(&dynamic, symbols[0].name))
 		return false;
-	take_table(&search, &dynamic);
-	if (find_table(elf, ".symtab", ".strtab", &all)) {
-		take_table(&search, &all);
+	interpret_symbols_take_table(&search, &dynamic);
+	if (interpret_symbols_find_table(elf, ".symtab", ".strtab", &all)) {
+		interpret_symbols_take_table(&search, &all);
 		loop->has_all = true;
 	}
 	return true;

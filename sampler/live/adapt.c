@@ -189,7 +189,7 @@ static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 	return true;
 }
 
-static bool widen(struct sampler *sampler, enum reach reach, struct error *err)
+static bool adapt_widen(struct sampler *sampler, enum reach reach, struct error *err)
 {
 	bool reopened, lacks_tracefs;
 
@@ -232,10 +232,10 @@ static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct err
 	seen->births = table->births;
 	seen->forks = table->forks;
 	seen->births_at_ns = clock_ns;
-	if (seen->may_widen && born >= MANY_BIRTHS && !widen(sampler, REACH_CPUS, err))
+	if (seen->may_widen && born >= MANY_BIRTHS && !adapt_widen(sampler, REACH_CPUS, err))
 		return false;
 	if (seen->may_follow && !sampler->filter.is_active && forked >= MANY_FORKS &&
-		!widen(sampler, REACH_CPUS_AT_ONCE, err))
+		!adapt_widen(sampler, REACH_CPUS_AT_ONCE, err))
 		return false;
 	if (seen->may_part_clocks && !sampler->filter.is_active && born + forked >= MANY_FORKS)
 		return part_clocks(sampler, err);

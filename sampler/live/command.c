@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static void run_child(int go_fd, int error_fd, const struct sampler_target *target)
+static void command_run_child(int go_fd, int error_fd, const struct sampler_target *target)
 {
 	sigset_t none;
 	int failure;
@@ -45,7 +45,7 @@ bool command_fork(struct command *command, const struct sampler_target *target, 
 	pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		run_child(go[0], errors[1], target);
+		command_run_child(go[0], errors[1], target);
 	}
 	if (pid < 0)
 		error_set_errno(err, errno, "cannot start %s", name);

@@ -63,7 +63,7 @@ static bool read_context(struct contexts *contexts, size_t process, struct error
 	return true;
 }
 
-static void meet(struct contexts *contexts, uint64_t clock_ns)
+static void contexts_meet(struct contexts *contexts, uint64_t clock_ns)
 {
 	const struct process_table *table = collector_processes(contexts->instrument.session->collector);
 
@@ -76,7 +76,7 @@ static bool contexts_poll(struct instrument *instrument, uint64_t clock_ns, stru
 	struct contexts *contexts = (struct contexts *)instrument;
 	size_t readings = 0;
 
-	meet(contexts, clock_ns);
+	contexts_meet(contexts, clock_ns);
 	for (size_t i = 0; i < contexts->count && readings < MOST_AT_ONCE; i++) {
 		struct contexts_process *process = &contexts->processes[i];
 		uint64_t age_ns = clock_ns - process->met_ns;
@@ -110,7 +110,7 @@ static bool contexts_describe(struct instrument *instrument, struct error *err)
 {
 	struct contexts *contexts = (struct contexts *)instrument;
 
-	meet(contexts, 0);
+	contexts_meet(contexts, 0);
 	for (size_t i = 0; i < contexts->count; i++)
 		if (contexts->processes[i].due_ns != UINT64_MAX && !read_context(contexts, i, err))
 			return false;

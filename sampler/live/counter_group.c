@@ -99,7 +99,7 @@ bool counter_group_add(struct counter_group *group, const struct counter_event *
 	return true;
 }
 
-static const char *unit_of(const struct counter_event *event)
+static const char *counter_group_unit_of(const struct counter_event *event)
 {
 	bool is_clock = event->type == PERF_TYPE_SOFTWARE &&
 			(event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK);
@@ -107,7 +107,7 @@ static const char *unit_of(const struct counter_event *event)
 	return is_clock ? "nanoseconds" : "count";
 }
 
-static bool add_listed(struct counter_group *group, const char *name, struct error *err)
+static bool counter_group_add_listed(struct counter_group *group, const char *name, struct error *err)
 {
 	struct counter_column column = { .input = COUNTER_COST_NO_INPUT };
 	struct counter_event event;
@@ -122,7 +122,7 @@ static bool add_listed(struct counter_group *group, const char *name, struct err
 	if (group->columns.column_count == MAX_LISTED)
 		return error_set(err, ERROR_USAGE, "--counters: more than %d events", MAX_LISTED);
 	snprintf(column.type, sizeof(column.type), "%s", name);
-	column.unit = unit_of(&event);
+	column.unit = counter_group_unit_of(&event);
 	return counter_group_add(group, &event, &column, 1, err);
 }
 
@@ -142,7 +142,7 @@ bool counter_group_of_list(const char *list, struct counter_group *group, struct
 				"--counters=%.60s: name events by perf's names, separated by commas", list);
 		memcpy(text, name, size);
 		text[size] = '\0';
-		if (!add_listed(&made, text, err))
+		if (!counter_group_add_listed(&made, text, err))
 			return false;
 		name += size + (name[size] == ',');
 	}

@@ -7,7 +7,7 @@
 
 /* ---- What the processor is ---- */
 
-static bool read_text(const char *directory, const char *name, char *text, size_t size)
+static bool counter_sets_read_text(const char *directory, const char *name, char *text, size_t size)
 {
 	char path[512];
 	FILE *file;
@@ -25,11 +25,11 @@ static bool read_text(const char *directory, const char *name, char *text, size_
 	return ok;
 }
 
-static uint32_t read_number(const char *directory, const char *name)
+static uint32_t counter_sets_read_number(const char *directory, const char *name)
 {
 	char text[32];
 
-	return read_text(directory, name, text, sizeof(text)) ? (uint32_t)strtoul(text, NULL, 0) : 0;
+	return counter_sets_read_text(directory, name, text, sizeof(text)) ? (uint32_t)strtoul(text, NULL, 0) : 0;
 }
 
 /* The PMUs of cores: `cpu`, `cpu_core` and `cpu_atom`, `armv8_pmuv3_0`, `armv8_cortex_a72`, ... */
@@ -55,7 +55,7 @@ static void read_pmus(const char *devices, struct counter_machine *machine)
 	}
 	if (directory)
 		closedir(directory);
-	machine->pmu_type = machine->pmu[0] ? read_number(machine->pmu, "type") : 0;
+	machine->pmu_type = machine->pmu[0] ? counter_sets_read_number(machine->pmu, "type") : 0;
 }
 
 void counter_machine_read(const char *devices, const char *cpuinfo, struct counter_machine *machine)
@@ -123,7 +123,7 @@ static bool has_event(const struct counter_machine *machine, const char *name)
 	char path[64], text[128];
 
 	snprintf(path, sizeof(path), "events/%s", name);
-	return machine->pmu[0] && read_text(machine->pmu, path, text, sizeof(text));
+	return machine->pmu[0] && counter_sets_read_text(machine->pmu, path, text, sizeof(text));
 }
 
 static bool has_metrics(const struct counter_machine *machine)
@@ -165,7 +165,7 @@ static bool is_zen5(const struct counter_machine *machine)
 
 static bool has_stall_slots(const struct counter_machine *machine)
 {
-	return machine->is_arm && read_number(machine->pmu, "caps/slots") > 0 &&
+	return machine->is_arm && counter_sets_read_number(machine->pmu, "caps/slots") > 0 &&
 	       has_event(machine, "stall_slot_backend") && has_event(machine, "stall_backend_mem");
 }
 
@@ -250,13 +250,13 @@ static uint64_t term_of(const char *text, const char *name)
 }
 
 /* The fields of an event's code, by the PMU's `format` directory: those of x86 as of Arm have never been moved. */
-static bool read_code(const struct counter_machine *machine, const char *name, uint64_t *code)
+static bool counter_sets_read_code(const struct counter_machine *machine, const char *name, uint64_t *code)
 {
 	char path[64], text[128];
 	uint64_t event;
 
 	snprintf(path, sizeof(path), "events/%s", name);
-	if (!read_text(machine->pmu, path, text, sizeof(text)))
+	if (!counter_sets_read_text(machine->pmu, path, text, sizeof(text)))
 		return false;
 	event = term_of(text, "event");
 	*code = machine->is_arm ? event & 0xffff
@@ -281,9 +281,10 @@ static bool make_group(const struct counter_machine *machine, const struct count
 		optional -= !spec->is_needed;
 		if (i == set->sampling)
 			event = (struct counter_event){ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES };
-		if ((spec->name && !read_code(machine, spec->name, &event.config)) ||
+		if ((spec->name && !counter_sets_read_code(machine, spec->name, &event.config)) ||
 			!counter_group_add(group, &event, &spec->column,
-				spec->factor ? spec->factor : read_number(machine->pmu, "caps/slots"), &ignored)) {
+				spec->factor ? spec->factor : counter_sets_read_number(machine->pmu, "caps/slots"),
+				&ignored)) {
 			if (spec->is_needed)
 				return false;
 		}

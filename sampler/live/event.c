@@ -89,7 +89,7 @@ static bool explain_failure(int failure, const struct event_set *set, struct err
  * Opens an event of our own that counts nothing, into whose ring other events write. It wakes the recorder when half of
  * the ring is filled; the other half is for the time until the recorder runs.
  */
-static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, int cpu, struct error *err)
+static bool event_open_ring(struct event_set *set, struct ring *ring, size_t pages, int cpu, struct error *err)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -128,7 +128,7 @@ static void close_rings(const struct event_set *set, struct ring *rings)
 static bool open_rings_of(struct event_set *set, struct ring *rings, size_t pages, struct error *err)
 {
 	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++)
-		if (!open_ring(set, &rings[cpu], pages, (int)cpu, err)) {
+		if (!event_open_ring(set, &rings[cpu], pages, (int)cpu, err)) {
 			close_rings(set, rings);
 			return false;
 		}

@@ -163,7 +163,7 @@ static bool check_listed(const struct event_set *set, struct error *err)
 		name);
 }
 
-static bool find_group(struct event_set *set, const char *counters, struct error *err)
+static bool event_choice_find_group(struct event_set *set, const char *counters, struct error *err)
 {
 	uint32_t precise = set->sample_attr.precise_ip;
 	struct error why;
@@ -202,7 +202,7 @@ static bool group_is_inherited(const struct event_set *set)
 
 static bool choose_group(struct event_set *set, const char *counters, struct error *err)
 {
-	if (set->group.count == 0 && !find_group(set, counters, err))
+	if (set->group.count == 0 && !event_choice_find_group(set, counters, err))
 		return false;
 	set->group.takes_turns |= set->sample_attr.type != PERF_TYPE_SOFTWARE;
 	set->sample_attr.sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_STREAM_ID;

@@ -115,7 +115,7 @@ static bool intern_limits(struct profile *profile, const struct sampler_target *
 	       profile_intern(profile, limits.container, &profile->facts.container, err);
 }
 
-static bool set_labels(struct profile *profile, const struct sampler_options *options, struct error *err)
+static bool live_facts_set_labels(struct profile *profile, const struct sampler_options *options, struct error *err)
 {
 	for (size_t i = 0; i < options->label_count; i++)
 		if (!profile_set_label(profile, options->labels[i].key, options->labels[i].value, err))
@@ -139,5 +139,5 @@ bool facts_fill(struct profile *profile, const struct sampler_options *options, 
 	       profile_intern(profile, call_graph, &facts->call_graph, err) &&
 	       profile_intern(profile, name.release, &facts->kernel, err) && intern_cpu_model(profile, err) &&
 	       intern_governor(profile, err) && intern_command(profile, options, err) &&
-	       intern_limits(profile, &options->target, err) && set_labels(profile, options, err);
+	       intern_limits(profile, &options->target, err) && live_facts_set_labels(profile, options, err);
 }

@@ -84,7 +84,7 @@ static void update_kernel_set(const struct filter *filter, int32_t pid, bool wan
 		ebpf_process_set_remove(filter->in_kernel, pid);
 }
 
-static bool set(struct filter *filter, int32_t pid, bool wanted, struct error *err)
+static bool live_filter_set(struct filter *filter, int32_t pid, bool wanted, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -99,7 +99,7 @@ static bool set(struct filter *filter, int32_t pid, bool wanted, struct error *e
 
 bool filter_add(struct filter *filter, int32_t pid, struct error *err)
 {
-	return set(filter, pid, true, err);
+	return live_filter_set(filter, pid, true, err);
 }
 
 bool filter_has(const struct filter *filter, int32_t pid)
@@ -139,7 +139,7 @@ bool filter_take(struct filter *filter, const struct record *record, bool *wante
 		filter->was_late |= is_ours && !filter_adds_forks_at_once(filter);
 
 		/* A pid of the target may be reused by another process. */
-		if ((is_ours || filter_has(filter, record->pid)) && !set(filter, record->pid, is_ours, err))
+		if ((is_ours || filter_has(filter, record->pid)) && !live_filter_set(filter, record->pid, is_ours, err))
 			return false;
 	}
 	/* Records of the kernel about its own rings belong to no process. */

@@ -6,7 +6,7 @@
 
 enum { CONTAINER_DIGITS = 64, MAX_MILLI_CPUS = 1000000000 };
 
-static bool read_line(const char *path, char *line, size_t size)
+static bool limits_read_line(const char *path, char *line, size_t size)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
 
@@ -31,13 +31,13 @@ static void read_limit(const char *mount, const char *cgroup, uint32_t *milli_cp
 	double quota, period;
 
 	snprintf(path, sizeof(path), "%s%s/cpu.max", mount, cgroup);
-	if (read_line(path, line, sizeof(line)) && sscanf(line, "%lf %lf", &quota, &period) == 2)
+	if (limits_read_line(path, line, sizeof(line)) && sscanf(line, "%lf %lf", &quota, &period) == 2)
 		lessen(milli_cpus, quota, period);
 	snprintf(path, sizeof(path), "%s/cpu%s/cpu.cfs_quota_us", mount, cgroup);
-	if (!read_line(path, line, sizeof(line)) || sscanf(line, "%lf", &quota) != 1)
+	if (!limits_read_line(path, line, sizeof(line)) || sscanf(line, "%lf", &quota) != 1)
 		return;
 	snprintf(path, sizeof(path), "%s/cpu%s/cpu.cfs_period_us", mount, cgroup);
-	if (read_line(path, line, sizeof(line)) && sscanf(line, "%lf", &period) == 1)
+	if (limits_read_line(path, line, sizeof(line)) && sscanf(line, "%lf", &period) == 1)
 		lessen(milli_cpus, quota, period);
 }
 
@@ -59,7 +59,7 @@ static void find_container(const char *cgroup, char container[LIMITS_CONTAINER_B
  * Whether a group's path leads out of the hierarchy: the kernel shows a group outside of the reader's cgroup namespace
  * as "/../NAME", and below the mount that is any directory, as one in which the target's owner has put a file.
  */
-static bool leads_out(const char *cgroup)
+static bool limits_leads_out(const char *cgroup)
 {
 	const char *up = strstr(cgroup, "/..");
 
@@ -75,7 +75,7 @@ void limits_of_cgroup(const char *cgroup, const char *mount, struct limits *limi
 	*limits = (struct limits){ 0 };
 	if ((size_t)snprintf(limits->cgroup, sizeof(limits->cgroup), "%s%s", cgroup[0] == '/' ? "" : "/", cgroup) >=
 			sizeof(limits->cgroup) ||
-		leads_out(limits->cgroup))
+		limits_leads_out(limits->cgroup))
 		limits->cgroup[0] = '\0';
 	find_container(limits->cgroup, limits->container);
 	strcpy(ancestor, limits->cgroup);

@@ -31,7 +31,7 @@ static bool parse_tcp(const char *line, unsigned long long *inode)
 }
 
 /* "Num RefCount Protocol Flags Type St Inode Path" */
-static bool parse_unix(const char *line, unsigned long long *inode)
+static bool listening_parse_unix(const char *line, unsigned long long *inode)
 {
 	unsigned int flags, type;
 
@@ -39,8 +39,8 @@ static bool parse_unix(const char *line, unsigned long long *inode)
 	       (flags & FLAG_ACCEPTS) && type == TYPE_STREAM;
 }
 
-static void read_table(int32_t pid, const char *name, bool (*parse)(const char *line, unsigned long long *inode),
-	struct listeners *listeners)
+static void listening_read_table(int32_t pid, const char *name,
+	bool (*parse)(const char *line, unsigned long long *inode), struct listeners *listeners)
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
 	char path[64], line[512];
@@ -90,8 +90,8 @@ bool listening_has_socket(int32_t pid)
 
 	if (!listeners)
 		return false;
-	read_table(pid, "tcp", parse_tcp, listeners);
-	read_table(pid, "tcp6", parse_tcp, listeners);
-	read_table(pid, "unix", parse_unix, listeners);
+	listening_read_table(pid, "tcp", parse_tcp, listeners);
+	listening_read_table(pid, "tcp6", parse_tcp, listeners);
+	listening_read_table(pid, "unix", listening_parse_unix, listeners);
 	return listeners->count > 0 && has_descriptor(pid, listeners);
 }

@@ -12,7 +12,7 @@
 
 enum { MAX_ROUNDS = 64, MAX_DEPTH = 32, MAX_PROCS_BYTES = 1 << 22 };
 
-static bool add_member(struct members *members, int32_t pid, bool *added, struct error *err)
+static bool members_add_member(struct members *members, int32_t pid, bool *added, struct error *err)
 {
 	uint32_t *value;
 
@@ -38,7 +38,7 @@ static bool add_children(struct members *members, bool *found, struct error *err
 		for (size_t i = 0; i < count; i++) {
 			if (hash_map_get(&members->known, &processes[i].parent) == HASH_MAP_NONE)
 				continue;
-			if (!add_member(members, processes[i].pid, &added, err))
+			if (!members_add_member(members, processes[i].pid, &added, err))
 				return false;
 			again = again || added;
 		}
@@ -48,7 +48,7 @@ static bool add_children(struct members *members, bool *found, struct error *err
 }
 
 /* A process may fork while the list is read: it is read until nothing is new. */
-static bool add_descendants(struct members *members, struct error *err)
+static bool members_add_descendants(struct members *members, struct error *err)
 {
 	bool found = true;
 
@@ -58,7 +58,7 @@ static bool add_descendants(struct members *members, struct error *err)
 	return true;
 }
 
-static bool add_listed(struct members *members, const char *file, struct error *err)
+static bool members_add_listed(struct members *members, const char *file, struct error *err)
 {
 	struct buffer text;
 	struct error ignored;
@@ -71,14 +71,14 @@ static bool add_listed(struct members *members, const char *file, struct error *
 		if (buffer_ok(&text, &ignored))
 			for (char *line = strtok_r(text.data, "\n", &rest); ok && line;
 				line = strtok_r(NULL, "\n", &rest))
-				ok = add_member(members, (int32_t)strtol(line, NULL, 10), &added, err);
+				ok = members_add_member(members, (int32_t)strtol(line, NULL, 10), &added, err);
 	}
 	buffer_deinit(&text);
 	return ok;
 }
 
 /* Adds the processes of a control group and of those below it. */
-static bool add_group(struct members *members, const char *directory, int depth, struct error *err)
+static bool members_add_group(struct members *members, const char *directory, int depth, struct error *err)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -87,35 +87,35 @@ static bool add_group(struct members *members, const char *directory, int depth,
 
 	if (depth > MAX_DEPTH || (size_t)snprintf(path, sizeof(path), "%s/cgroup.procs", directory) >= sizeof(path))
 		return true;
-	ok = add_listed(members, path, err);
+	ok = members_add_listed(members, path, err);
 	open = ok ? opendir(directory) : NULL;
 	if (!open)
 		return ok;
 	while (ok && (entry = readdir(open)))
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
 			(size_t)snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < sizeof(path))
-			ok = add_group(members, path, depth + 1, err);
+			ok = members_add_group(members, path, depth + 1, err);
 	closedir(open);
 	return ok;
 }
 
-static bool add_processes(
+static bool members_add_processes(
 	struct members *members, const struct sampler_target *target, int32_t child, struct error *err)
 {
 	char directory[PATH_MAX];
 	bool added;
 
 	for (size_t i = 0; target->kind == SAMPLER_TARGET_PIDS && i < target->pid_count; i++)
-		if (!add_member(members, target->pids[i], &added, err))
+		if (!members_add_member(members, target->pids[i], &added, err))
 			return false;
-	if (target->kind == SAMPLER_TARGET_COMMAND && !add_member(members, child, &added, err))
+	if (target->kind == SAMPLER_TARGET_COMMAND && !members_add_member(members, child, &added, err))
 		return false;
 	if (target->kind == SAMPLER_TARGET_CGROUP && target_find_cgroup(target->cgroup_path, 0, directory))
-		return add_group(members, directory, 0, err);
-	return add_descendants(members, err);
+		return members_add_group(members, directory, 0, err);
+	return members_add_descendants(members, err);
 }
 
-static bool count_threads(struct members *members, const struct sampler_target *target, struct error *err)
+static bool members_count_threads(struct members *members, const struct sampler_target *target, struct error *err)
 {
 	struct proc_parent *processes = NULL;
 	size_t count = 0;
@@ -148,10 +148,10 @@ bool members_init(struct members *members, const struct sampler_target *target, 
 		if (!ebpf_process_set_create(&members->set, err))
 			return false;
 		(void)forks_follow(members->set);
-		if (!add_processes(members, target, child, err))
+		if (!members_add_processes(members, target, child, err))
 			return false;
 	}
-	return count_threads(members, target, err);
+	return members_count_threads(members, target, err);
 }
 
 void members_deinit(struct members *members)
@@ -163,5 +163,5 @@ void members_deinit(struct members *members)
 
 bool members_update(struct members *members, const struct sampler_target *target, struct error *err)
 {
-	return target->kind != SAMPLER_TARGET_CGROUP || add_processes(members, target, 0, err);
+	return target->kind != SAMPLER_TARGET_CGROUP || members_add_processes(members, target, 0, err);
 }

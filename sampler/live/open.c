@@ -112,7 +112,7 @@ static void hide_memory(struct sampler *sampler)
 			"a crash of the recorder may leave a core file with copies of stacks: the kernel did not take its core limit\n");
 }
 
-static bool open_all(struct sampler *sampler, struct error *err)
+static bool live_open_all(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_options *options = &sampler->options;
 	struct counters_options counting;
@@ -220,7 +220,7 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 	made->options.target.pids = made->pids;
 	if (!process_reader_create(&made->reader, err) ||
 		!target_check(&made->options.target, made->pids, made->reader, &made->notices, err) ||
-		!open_all(made, err) ||
+		!live_open_all(made, err) ||
 		(options->part_path && !part_create(&made->part, options->part_path, &made->notices, err)))
 		goto fail;
 	*sampler = made;

@@ -31,7 +31,7 @@ struct proc_waits {
 
 /* ---- One thread ---- */
 
-static bool read_line(int32_t pid, int32_t tid, const char *name, char line[MAX_LINE_BYTES])
+static bool proc_waits_read_line(int32_t pid, int32_t tid, const char *name, char line[MAX_LINE_BYTES])
 {
 	char path[64];
 	ssize_t size;
@@ -48,10 +48,10 @@ static bool read_line(int32_t pid, int32_t tid, const char *name, char line[MAX_
 }
 
 /* The state is the word behind the name, which may hold anything. */
-static uint32_t read_state(int32_t pid, int32_t tid)
+static uint32_t proc_waits_read_state(int32_t pid, int32_t tid)
 {
 	char line[MAX_LINE_BYTES];
-	const char *name_end = read_line(pid, tid, "stat", line) ? strrchr(line, ')') : NULL;
+	const char *name_end = proc_waits_read_line(pid, tid, "stat", line) ? strrchr(line, ')') : NULL;
 
 	switch (name_end && name_end[1] == ' ' ? name_end[2] : '\0') {
 	case 'S':
@@ -101,13 +101,14 @@ static bool find_sleeper(struct sleeper *sleeper, struct collector *collector)
 	bool is_found = false;
 
 	for (int i = 0; i < MAX_TRIES; i++) {
-		uint32_t state = read_state(pid, tid);
+		uint32_t state = proc_waits_read_state(pid, tid);
 
-		if (state == STATE_RUNNABLE || !read_line(pid, tid, "syscall", line) || !parse_call(line, sleeper))
+		if (state == STATE_RUNNABLE || !proc_waits_read_line(pid, tid, "syscall", line) ||
+			!parse_call(line, sleeper))
 			break;
 		sleeper->wait.state = state;
 		is_found = true;
-		if (sleeper_read(sleeper, collector) && read_line(pid, tid, "syscall", again) &&
+		if (sleeper_read(sleeper, collector) && proc_waits_read_line(pid, tid, "syscall", again) &&
 			strcmp(line, again) == 0)
 			return true;
 	}
@@ -247,7 +248,7 @@ static bool check_permission(int32_t pid, int32_t only_tid, struct error *err)
 		return error_set(err, ERROR_UNSUPPORTED,
 			"without the kernel's help only the threads of a command, and of processes that are named, are looked at");
 	errno = 0;
-	return read_line(pid, only_tid ? only_tid : pid, "syscall", line) ||
+	return proc_waits_read_line(pid, only_tid ? only_tid : pid, "syscall", line) ||
 	       error_set(err, ERROR_PERMISSION, "/proc/%d/syscall cannot be read: %s", (int)pid,
 		       errno ? strerror(errno) : "it is empty");
 }

@@ -29,7 +29,7 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 }
 
 /* Of a sample that is not the target's, only what its CPU has counted until then is taken. */
-static bool pass_over(struct sampler *sampler, const struct order_source *source, struct error *err)
+static bool reading_pass_over(struct sampler *sampler, const struct order_source *source, struct error *err)
 {
 	struct error ignored;
 	struct record record;
@@ -45,7 +45,7 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	bool wanted;
 
 	if (!filter_wants(&sampler->filter, source->layout, source->bytes, source->size))
-		return !sampler->options.counters || pass_over(sampler, source, err);
+		return !sampler->options.counters || reading_pass_over(sampler, source, err);
 	if (!record_parse(source->layout, source->bytes, source->size, &record, &ignored)) {
 		collector_profile(sampler->collector)->quality.lost++;
 		return true;

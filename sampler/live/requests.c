@@ -49,7 +49,7 @@ bool requests_probe(struct error *err)
 }
 
 /* `work`: the event to count, which is taken; NULL: exchanges. */
-static bool create_programs(struct requests *requests, struct work *work, struct error *err)
+static bool live_requests_create_programs(struct requests *requests, struct work *work, struct error *err)
 {
 	const struct instrument_session *session = requests->instrument.session;
 	const struct sampler_target *target = &session->options->target;
@@ -84,7 +84,7 @@ static bool create_for_event(struct requests *requests, const char *event, struc
 
 	if (!work_open(&work, event, err))
 		return false;
-	ok = create_programs(requests, &work, err);
+	ok = live_requests_create_programs(requests, &work, err);
 	work_close(&work);
 	return ok || error_prefix(err, "--work '%.200s'", event);
 }
@@ -115,7 +115,7 @@ static void fit_one_in(struct requests *requests, uint64_t clock_ns)
 	requests->rated_count = count;
 }
 
-static bool read_exchanges(struct requests *requests, int64_t time_ns, struct error *err)
+static bool live_requests_read_exchanges(struct requests *requests, int64_t time_ns, struct error *err)
 {
 	const struct ebpf_exchanges *exchanges;
 	size_t count;
@@ -144,12 +144,12 @@ static bool read_exchanges(struct requests *requests, int64_t time_ns, struct er
 	return true;
 }
 
-static bool read_counts(struct requests *requests, uint64_t clock_ns, struct error *err)
+static bool live_requests_read_counts(struct requests *requests, uint64_t clock_ns, struct error *err)
 {
 	int64_t time_ns = run_clock_elapsed_ns(requests->instrument.session->clock, clock_ns);
 	uint64_t before = requests->tally.change_count;
 
-	if (requests->programs && !read_exchanges(requests, time_ns, err))
+	if (requests->programs && !live_requests_read_exchanges(requests, time_ns, err))
 		return false;
 	tally_end_reading(&requests->tally, time_ns);
 	requests->read_ns = clock_ns;
@@ -184,7 +184,8 @@ static bool retire_ended(struct requests *requests, uint64_t clock_ns, struct er
 	uint32_t payer;
 
 	/* They are read again, as they may have gone on until they ended. */
-	if (!list_ended(requests, &ended, &count, err) || (count > 0 && !read_counts(requests, clock_ns, err)))
+	if (!list_ended(requests, &ended, &count, err) ||
+		(count > 0 && !live_requests_read_counts(requests, clock_ns, err)))
 		return false;
 	requests->is_busy |= was_busy;
 	for (size_t i = 0; i < count; i++)
@@ -201,7 +202,7 @@ static bool requests_enable(struct instrument *instrument, bool enabled, uint64_
 	requests->read_ns = requests->rated_ns = clock_ns;
 	if (requests->programs)
 		ebpf_requests_enable(requests->programs, enabled ? clock_ns : 0);
-	return enabled || read_counts(requests, clock_ns, err);
+	return enabled || live_requests_read_counts(requests, clock_ns, err);
 }
 
 static bool is_any_listening(const struct instrument_session *session)
@@ -232,7 +233,7 @@ static bool requests_poll(struct instrument *instrument, uint64_t clock_ns, stru
 	}
 	if (!requests->programs || elapsed_ns < (uint64_t)READ_MS * MS)
 		return true;
-	if (!read_counts(requests, clock_ns, err))
+	if (!live_requests_read_counts(requests, clock_ns, err))
 		return false;
 	if (clock_ns - requests->rated_ns < second_ns)
 		return true;
@@ -310,7 +311,7 @@ static bool add_stated(const struct sampler_options *options, struct profile *pr
 	       profile_add_exchange_reading(profile, &reading, err);
 }
 
-static void describe(struct requests *requests)
+static void live_requests_describe(struct requests *requests)
 {
 	const struct instrument_session *session = requests->instrument.session;
 
@@ -350,7 +351,7 @@ static bool requests_finish(struct instrument *instrument, struct error *err)
 	profile->requests.source = requests->source;
 	profile->requests.one_in = requests->most_one_in;
 	requests->is_answering = tally_total(&requests->tally, EBPF_EXCHANGE_ANSWERED) > 0;
-	describe(requests);
+	live_requests_describe(requests);
 	if (add_counted(requests, profile, collector_run(session->collector), &why))
 		return true;
 	if (why.code == ERROR_MEMORY) {
@@ -387,7 +388,7 @@ static bool requests_open(struct instrument *instrument, struct error *err)
 		requests->source = PROFILE_WORK_EVENT;
 		return create_for_event(requests, options->work_event, err);
 	}
-	if (create_programs(requests, NULL, &requests->none))
+	if (live_requests_create_programs(requests, NULL, &requests->none))
 		requests->source = PROFILE_WORK_SOCKETS;
 	return true;
 }

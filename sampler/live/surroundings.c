@@ -11,7 +11,7 @@
 enum { MAX_PATH = 2 * LIMITS_PATH_BYTES, MAX_LINE = 512 };
 
 /* The number behind a word in the line of a file that begins with another; 0: there is none. */
-static uint64_t read_value(const char *path, const char *begin, const char *word)
+static uint64_t surroundings_read_value(const char *path, const char *begin, const char *word)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
 	char line[MAX_LINE];
@@ -58,13 +58,13 @@ void surroundings_read(const char *proc, const char *mount, const char *cgroup, 
 	read_ticks(proc, surroundings);
 	if (cgroup[0] && strcmp(cgroup, "/") != 0) {
 		snprintf(path, sizeof(path), "%s%s/cpu.stat", mount, cgroup);
-		surroundings->throttled_us = read_value(path, "throttled_usec ", "throttled_usec ");
+		surroundings->throttled_us = surroundings_read_value(path, "throttled_usec ", "throttled_usec ");
 		snprintf(path, sizeof(path), "%s%s/cpu.pressure", mount, cgroup);
-		surroundings->pressure_us = read_value(path, "some ", "total=");
+		surroundings->pressure_us = surroundings_read_value(path, "some ", "total=");
 	}
 	if (surroundings->pressure_us == 0) {
 		snprintf(path, sizeof(path), "%s/pressure/cpu", proc);
-		surroundings->pressure_us = read_value(path, "some ", "total=");
+		surroundings->pressure_us = surroundings_read_value(path, "some ", "total=");
 	}
 }
 
@@ -79,7 +79,7 @@ static uint64_t risen(uint64_t before, uint64_t after)
 	return after > before ? after - before : 0;
 }
 
-static uint32_t percent_of(double part, double whole)
+static uint32_t surroundings_percent_of(double part, double whole)
 {
 	double percent = whole > 0 ? part / whole * 100 : 0;
 
@@ -92,8 +92,11 @@ void surroundings_describe(
 	double all = (double)risen(before->all_ticks, after->all_ticks);
 	double us = (double)(after->time_ns - before->time_ns) / 1000;
 
-	facts->machine_busy_percent = percent_of((double)risen(before->busy_ticks, after->busy_ticks), all);
-	facts->machine_steal_percent = percent_of((double)risen(before->steal_ticks, after->steal_ticks), all);
-	facts->cpu_pressure_percent = percent_of((double)risen(before->pressure_us, after->pressure_us), us);
+	facts->machine_busy_percent =
+		surroundings_percent_of((double)risen(before->busy_ticks, after->busy_ticks), all);
+	facts->machine_steal_percent =
+		surroundings_percent_of((double)risen(before->steal_ticks, after->steal_ticks), all);
+	facts->cpu_pressure_percent =
+		surroundings_percent_of((double)risen(before->pressure_us, after->pressure_us), us);
 	facts->throttled_ms = (uint32_t)(risen(before->throttled_us, after->throttled_us) / 1000);
 }

@@ -104,7 +104,7 @@ static bool add_reading(
 
 /* ---- Totals ---- */
 
-static bool find_process(
+static bool tally_find_process(
 	struct tally *tally, const struct tally_totals *totals, struct tally_process **process, struct error *err)
 {
 	struct tally_key key = { totals->pid, totals->kind };
@@ -126,7 +126,7 @@ static int64_t last_time_ns(const struct tally_process *process)
 	return process->reading_count > 0 ? process->readings[process->reading_count - 1].time_ns : 0;
 }
 
-static struct tally_totals add_totals(const struct tally_totals *before, const struct tally_totals *totals)
+static struct tally_totals tally_add_totals(const struct tally_totals *before, const struct tally_totals *totals)
 {
 	struct tally_totals sum = *totals;
 
@@ -143,10 +143,10 @@ bool tally_take(struct tally *tally, const struct tally_totals *totals, int64_t 
 	struct tally_process *process;
 	uint64_t more;
 
-	if (!find_process(tally, totals, &process, err))
+	if (!tally_find_process(tally, totals, &process, err))
 		return false;
 	process->is_retired = false;
-	process->totals = add_totals(&process->before, totals);
+	process->totals = tally_add_totals(&process->before, totals);
 	if (process->totals.count <= process->read_count)
 		return true;
 	more = process->totals.count - process->read_count;

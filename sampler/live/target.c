@@ -155,7 +155,7 @@ static bool open_process(struct opening *opening, int32_t pid, struct error *err
  * What is known counts for all of them: a parent and its child may both be named, and each thread is opened once. One
  * that has just ended does not keep the others from being sampled.
  */
-static bool open_each(const struct sampler_target *target, struct event_set *events, struct error *err)
+static bool live_target_open_each(const struct sampler_target *target, struct event_set *events, struct error *err)
 {
 	struct opening opening = { .events = events };
 	size_t opened = 0;
@@ -190,7 +190,7 @@ bool target_is_large(const struct sampler_target *target)
  * Adds the descendants of processes in the filter. One list of all processes is read, which is shorter than the lists
  * of each thread's children.
  */
-static bool add_descendants(struct filter *filter, struct error *err)
+static bool live_target_add_descendants(struct filter *filter, struct error *err)
 {
 	CLEANUP(cleanup_free) struct proc_parent *processes = NULL;
 	size_t count = 0;
@@ -252,7 +252,7 @@ bool target_open_wide(const struct sampler_target *target, struct event_set *eve
 	}
 	if (living == 0)
 		return fail_no_process(target->pids[0], err);
-	return add_descendants(filter, err);
+	return live_target_add_descendants(filter, err);
 }
 
 /* Events of CPUs for few processes: only where the kernel itself leaves out what other processes do. */
@@ -285,7 +285,7 @@ static bool open_processes(const struct sampler_target *target, enum target_pref
 		return false;
 	if (!opened && target_is_large(target) && !target_open_wide(target, events, filter, &opened, err))
 		return false;
-	return opened || open_each(target, events, err);
+	return opened || live_target_open_each(target, events, err);
 }
 
 static bool open_command(const struct sampler_target *target, pid_t child, enum target_preference preference,

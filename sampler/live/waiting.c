@@ -83,7 +83,7 @@ static void fill_attr(struct waiting *waiting, const struct sampler_options *opt
 	waiting->attr.exclude_callchain_user = 1;
 }
 
-static bool open_ring(struct waiting *waiting, uint32_t cpu, size_t pages, struct error *err)
+static bool live_waiting_open_ring(struct waiting *waiting, uint32_t cpu, size_t pages, struct error *err)
 {
 	struct waiting_cpu *at = &waiting->cpus[cpu];
 
@@ -113,7 +113,7 @@ static bool open_rings(struct waiting *waiting, struct error *err)
 	while (pages > LEAST_PAGES && pages * waiting->cpu_count > MOST_PAGES_TOGETHER)
 		pages /= 2;
 	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++)
-		if (!open_ring(waiting, cpu, pages, err))
+		if (!live_waiting_open_ring(waiting, cpu, pages, err))
 			return false;
 	waiting->layout = record_layout_of(&waiting->attr);
 	return true;
@@ -173,7 +173,7 @@ static struct ebpf_registers registers_of(const struct machine *machine)
 			machine->kernel_arguments[1] * (uint32_t)WORD } };
 }
 
-static bool create_programs(struct waiting *waiting, struct error *err)
+static bool live_waiting_create_programs(struct waiting *waiting, struct error *err)
 {
 	uint8_t descriptors_of_call[MOST_CALLS];
 	CLEANUP(cleanup_free) int *outputs = calloc(waiting->cpu_count, sizeof(*outputs));
@@ -479,7 +479,7 @@ static bool waiting_open(struct instrument *instrument, struct error *err)
 		!members_init(&waiting->members, &options->target, instrument->session->child, err))
 		return false;
 	waiting->pace = pace_init(options->off_cpu_ns, waiting->members.threads);
-	if (!create_programs(waiting, err))
+	if (!live_waiting_create_programs(waiting, err))
 		return false;
 	fit_to_hook(waiting);
 	instrument->session->samples_waits = true;

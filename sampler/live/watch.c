@@ -38,7 +38,7 @@ static bool add_rings(struct watch *watch, const struct event_set *events)
 }
 
 /* An old kernel has no pidfds: the end of a process is then found by polling. */
-static bool add_processes(struct watch *watch, const pid_t *pids, size_t count)
+static bool watch_add_processes(struct watch *watch, const pid_t *pids, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct watched_process *process = &watch->processes[watch->process_count++];
@@ -62,7 +62,7 @@ bool watch_init(
 	watch->epoll = epoll_create1(EPOLL_CLOEXEC);
 	watch->wake_fd = -1;
 	watch->longest_ms = filling_ms >= LEAST_READ_MS ? filling_ms : 0;
-	if (watch->epoll >= 0 && add_rings(watch, events) && add_processes(watch, pids, pid_count))
+	if (watch->epoll >= 0 && add_rings(watch, events) && watch_add_processes(watch, pids, pid_count))
 		return true;
 	error_set_errno(err, errno, "cannot wait for samples");
 	watch_deinit(watch);
@@ -116,7 +116,7 @@ bool watch_wait(struct watch *watch, int timeout_ms, int wake_fd, struct error *
 	return true;
 }
 
-static bool has_ended(struct watched_process *watched)
+static bool live_watch_has_ended(struct watched_process *watched)
 {
 	if (watched->pidfd >= 0) {
 		if (!watched->has_ended)
@@ -130,13 +130,13 @@ static bool has_ended(struct watched_process *watched)
 
 bool watch_has_ended(struct watch *watch, size_t index)
 {
-	return index < watch->process_count && has_ended(&watch->processes[index]);
+	return index < watch->process_count && live_watch_has_ended(&watch->processes[index]);
 }
 
 bool watch_all_ended(struct watch *watch, const struct process_table *table)
 {
 	for (size_t i = 0; i < watch->process_count; i++)
-		if (!has_ended(&watch->processes[i]))
+		if (!live_watch_has_ended(&watch->processes[i]))
 			return false;
 	/* Children belong to the target too. */
 	for (size_t i = 0; i < table->count; i++)

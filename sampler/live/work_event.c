@@ -53,7 +53,7 @@ static bool is_tracepoint_name(const char *name)
 	return name[0] && name[strspn(name, allowed)] == '\0';
 }
 
-static bool parse(const char *text, struct written *written)
+static bool work_event_parse(const char *text, struct written *written)
 {
 	char rest[PATH_MAX];
 
@@ -81,7 +81,7 @@ bool work_event_check(const char *text, struct error *err)
 {
 	struct written written;
 
-	return parse(text, &written) ||
+	return work_event_parse(text, &written) ||
 	       error_set(err, ERROR_USAGE,
 		       "--work '%.200s': write SUBSYSTEM:NAME of a tracepoint, uprobe:PATH:FUNCTION or usdt:PATH:PROVIDER:NAME",
 		       text);
@@ -133,7 +133,7 @@ static void find_semaphore_shift(struct work_event *event)
 		event->semaphore_shift = first;
 }
 
-static bool find_places(
+static bool work_event_find_places(
 	struct work_event *event, const struct written *written, struct elf_image *image, struct error *err)
 {
 	if (written->is_usdt)
@@ -158,7 +158,7 @@ static bool find_in_file(struct work_event *event, const struct written *written
 	find_semaphore_shift(event);
 	if (!elf_image_open_path(written->path, &image, err))
 		return error_prefix(err, "--work");
-	ok = find_places(event, written, image, err);
+	ok = work_event_find_places(event, written, image, err);
 	elf_image_unref(image);
 	if (!ok)
 		return error_prefix(err, "--work");
@@ -171,7 +171,7 @@ bool work_event_find(struct work_event *event, const char *text, struct error *e
 	struct written written;
 
 	*event = (struct work_event){ .name = text };
-	if (!parse(text, &written))
+	if (!work_event_parse(text, &written))
 		return work_event_check(text, err);
 	return written.path[0] ? find_in_file(event, &written, err) : find_tracepoint(event, &written, err);
 }

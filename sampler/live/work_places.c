@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The file offset of an image address; false if the file has no bytes for it. */
-static bool find_offset(const struct elf_image *image, uint64_t address, uint64_t *offset)
+static bool work_places_find_offset(const struct elf_image *image, uint64_t address, uint64_t *offset)
 {
 	size_t count;
 	const struct elf_segment *segments = elf_image_segments(image, &count);
@@ -58,7 +58,7 @@ bool work_places_of_function(struct elf_image *image, const char *function, stru
 		return error_set(err, ERROR_NOT_FOUND,
 			"%.200s has no function '%.100s': 'nm -D' and 'nm' list those that it has",
 			elf_image_path(image), function);
-	return find_offset(image, address, &place->offset) ||
+	return work_places_find_offset(image, address, &place->offset) ||
 	       error_set(err, ERROR_FORMAT, "%.200s has no code for its function '%.100s'", elf_image_path(image),
 		       function);
 }
@@ -93,8 +93,8 @@ static bool take_probe(struct elf_image *image, struct byte_reader note, const c
 		return false;
 	shift = find_shift(image, base);
 	*place = (struct work_place){ 0 };
-	return find_offset(image, address + shift, &place->offset) &&
-	       (semaphore == 0 || find_offset(image, semaphore + shift, &place->semaphore));
+	return work_places_find_offset(image, address + shift, &place->offset) &&
+	       (semaphore == 0 || work_places_find_offset(image, semaphore + shift, &place->semaphore));
 }
 
 bool work_places_of_probe(struct elf_image *image, const char *provider, const char *name,

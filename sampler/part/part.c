@@ -41,7 +41,7 @@ static bool check_own(const char *path, int fd, struct error *err)
 }
 
 /* Opens the file, or makes it. One that exists is not opened with O_CREAT, which the kernel may refuse in /tmp. */
-static int open_own(const char *path, struct error *err)
+static int part_open_own(const char *path, struct error *err)
 {
 	static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	int fd = open(path, flags);
@@ -59,9 +59,9 @@ static int open_own(const char *path, struct error *err)
 	return fd;
 }
 
-static int open_locked(const char *path, struct error *err)
+static int part_open_locked(const char *path, struct error *err)
 {
-	int fd = open_own(path, err);
+	int fd = part_open_own(path, err);
 
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
@@ -112,12 +112,12 @@ bool part_create(struct part *part, const char *path, struct buffer *notices, st
 	part->path = strdup(path);
 	if (!part->path)
 		return error_set_memory(err);
-	part->fd = open_locked(path, err);
+	part->fd = part_open_locked(path, err);
 	if (part->fd >= 0 && fstat(part->fd, &info) == 0 && info.st_size > (off_t)strlen(PROFILE_INCREMENTS_MAGIC)) {
 		bool is_aside = set_aside(path, notices, err);
 
 		close(part->fd);
-		part->fd = is_aside ? open_locked(path, err) : -1;
+		part->fd = is_aside ? part_open_locked(path, err) : -1;
 	}
 	if (part->fd < 0)
 		return false;

@@ -25,7 +25,7 @@ struct part_reader {
 
 /* ---- The profile ---- */
 
-static bool read_file(struct part_reader *reader, struct buffer *bytes, struct error *err)
+static bool part_read_file(struct part_reader *reader, struct buffer *bytes, struct error *err)
 {
 	size_t got = 1;
 
@@ -41,13 +41,13 @@ static bool read_file(struct part_reader *reader, struct buffer *bytes, struct e
 	return true;
 }
 
-static bool read_profile(struct part_reader *reader, struct profile_recording *recording, struct error *err)
+static bool part_read_profile(struct part_reader *reader, struct profile_recording *recording, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	size_t whole;
 
 	buffer_init(&bytes, max_file_bytes);
-	if (!read_file(reader, &bytes, err) ||
+	if (!part_read_file(reader, &bytes, err) ||
 		!profile_read_increments(bytes.data, bytes.size, recording, &whole, &reader->profile, err))
 		return false;
 	if (whole < bytes.size && reader->notices)
@@ -57,7 +57,7 @@ static bool read_profile(struct part_reader *reader, struct profile_recording *r
 }
 
 /* Parses hexadecimal digits. False if there is no build id. */
-static bool parse_build_id(const char *text, struct elf_build_id *id)
+static bool part_read_parse_build_id(const char *text, struct elf_build_id *id)
 {
 	size_t size = strlen(text) / 2;
 
@@ -96,7 +96,7 @@ static bool find_kernel(struct part_reader *reader, uint64_t text, struct error 
 	if (!mapping)
 		return true;
 	reader->kernel_is_known = true;
-	if (!parse_build_id(profile_string(profile, mapping->build_id), &reader->files.kernel))
+	if (!part_read_parse_build_id(profile_string(profile, mapping->build_id), &reader->files.kernel))
 		reader->files.kernel.size = 0;
 	if (!recorded_kernel_find(&reader->files, profile_string(profile, profile->facts.kernel), text, "_text",
 		    &reader->kernel, err))
@@ -132,7 +132,7 @@ static bool find_images(struct part_reader *reader, struct recording *result, st
 		const struct profile_mapping *mapping = &profile->mappings[i];
 		const char *path = profile_string(profile, mapping->path);
 		struct elf_build_id id;
-		bool has_id = parse_build_id(profile_string(profile, mapping->build_id), &id);
+		bool has_id = part_read_parse_build_id(profile_string(profile, mapping->build_id), &id);
 		struct error why;
 
 		if (mapping->kind == PROFILE_MAPPING_ANON && !find_jit_map(reader, (uint32_t)i, result, err))
@@ -159,12 +159,12 @@ static bool take_kernel(struct part_reader *reader, struct recording *result, st
 	return true;
 }
 
-static bool read_part(struct part_reader *reader, struct recording *result, struct error *err)
+static bool part_read_part(struct part_reader *reader, struct recording *result, struct error *err)
 {
 	struct recording made = { .child_status = -1 };
 	struct profile_recording recording;
 
-	if (!read_profile(reader, &recording, err) || !find_kernel(reader, recording.kernel_text, err))
+	if (!part_read_profile(reader, &recording, err) || !find_kernel(reader, recording.kernel_text, err))
 		return false;
 	if (!find_images(reader, &made, err) || !take_kernel(reader, &made, err)) {
 		recording_deinit(&made);
@@ -187,7 +187,7 @@ bool sampler_read_part(
 
 	recorded_files_init(&reader.files);
 	reader.files.cache_directory = recorded->cache_directory;
-	ok = read_part(&reader, result, err);
+	ok = part_read_part(&reader, result, err);
 	free(reader.kernel.kallsyms);
 	recorded_files_deinit(&reader.files);
 	profile_destroy(reader.profile);

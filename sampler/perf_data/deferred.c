@@ -41,7 +41,8 @@ void deferred_deinit(struct deferred *deferred)
 	*deferred = (struct deferred){ 0 };
 }
 
-static bool find_thread(struct deferred *deferred, int32_t tid, struct deferred_thread **thread, struct error *err)
+static bool deferred_find_thread(
+	struct deferred *deferred, int32_t tid, struct deferred_thread **thread, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -58,7 +59,7 @@ static bool find_thread(struct deferred *deferred, int32_t tid, struct deferred_
 	return true;
 }
 
-static void append_word(struct buffer *out, uint64_t word)
+static void deferred_append_word(struct buffer *out, uint64_t word)
 {
 	buffer_append(out, &word, sizeof(word));
 }
@@ -87,7 +88,7 @@ static bool give_with_chain(
 
 	join_kernel(joined, &record->sample.callchain);
 	if (thread->chain_count == 0 || thread->chain[0] < (uint64_t)PERF_CONTEXT_MAX)
-		append_word(joined, PERF_CONTEXT_USER);
+		deferred_append_word(joined, PERF_CONTEXT_USER);
 	buffer_append(joined, thread->chain, thread->chain_count * sizeof(uint64_t));
 	return give_joined(data, record, err);
 }
@@ -101,8 +102,8 @@ static bool give_without_chain(struct perf_data *data, struct record *record, st
 	if (record->sample.is_kernel)
 		return collector_take(data->collector, record, false, err) && collector_flush(data->collector, err);
 	join_kernel(joined, &record->sample.callchain);
-	append_word(joined, PERF_CONTEXT_USER);
-	append_word(joined, record->sample.ip);
+	deferred_append_word(joined, PERF_CONTEXT_USER);
+	deferred_append_word(joined, record->sample.ip);
 	return give_joined(data, record, err);
 }
 
@@ -117,8 +118,8 @@ static const uint8_t *append_copy(struct deferred_sample *kept, size_t *used, co
 	return into;
 }
 
-static bool keep(struct perf_data *data, struct deferred_thread *thread, struct record *record, uint64_t cookie,
-	struct error *err)
+static bool deferred_keep(struct perf_data *data, struct deferred_thread *thread, struct record *record,
+	uint64_t cookie, struct error *err)
 {
 	const struct record_sample *from = &record->sample;
 	size_t chain_bytes = from->callchain.count * sizeof(uint64_t), used = 0;
@@ -147,11 +148,11 @@ bool perf_data_deferred_take_sample(struct perf_data *data, struct record *recor
 {
 	struct deferred_thread *thread;
 
-	if (!find_thread(&data->deferred, record->tid, &thread, err))
+	if (!deferred_find_thread(&data->deferred, record->tid, &thread, err))
 		return false;
 	if (thread->chain && thread->cookie == cookie)
 		return give_with_chain(data, thread, record, err);
-	return keep(data, thread, record, cookie, err);
+	return deferred_keep(data, thread, record, cookie, err);
 }
 
 /* Hands on what waits for the thread's chain; of a return to user space before that one, the chain was lost. */
@@ -204,7 +205,7 @@ bool perf_data_deferred_take_chain(struct perf_data *data, const struct record *
 	struct deferred *deferred = &data->deferred;
 	struct deferred_thread *thread;
 
-	if (!find_thread(deferred, record->tid, &thread, err) ||
+	if (!deferred_find_thread(deferred, record->tid, &thread, err) ||
 		!set_chain(deferred, thread, &record->callchain, err) || !give_waiting(data, thread, err))
 		return false;
 	if (deferred->bytes > MAX_DEFERRED_BYTES)

@@ -8,7 +8,7 @@
 enum { MAX_TEXT_BYTES = 1 << 16, BUILD_ID_ROOM = 20, MISC_BUILD_ID_SIZE = 1 << 15 };
 
 /* Reads a text: its length, then as many bytes, padded with NULs. */
-static const char *read_text(struct byte_reader *r, size_t *size)
+static const char *features_read_text(struct byte_reader *r, size_t *size)
 {
 	uint32_t room = byte_reader_u32(r);
 	const char *text = (const char *)byte_reader_bytes(r, room);
@@ -17,17 +17,17 @@ static const char *read_text(struct byte_reader *r, size_t *size)
 	return text ? text : "";
 }
 
-static bool take_text(struct byte_reader *r, char **text, struct error *err)
+static bool features_take_text(struct byte_reader *r, char **text, struct error *err)
 {
 	size_t size;
-	const char *found = read_text(r, &size);
+	const char *found = features_read_text(r, &size);
 
 	free(*text);
 	*text = strndup(found, size < MAX_TEXT_BYTES ? size : MAX_TEXT_BYTES);
 	return *text ? true : error_set_memory(err);
 }
 
-static bool take_command(struct byte_reader *r, char **command, struct error *err)
+static bool features_take_command(struct byte_reader *r, char **command, struct error *err)
 {
 	uint32_t count = byte_reader_u32(r);
 	struct buffer line;
@@ -36,7 +36,7 @@ static bool take_command(struct byte_reader *r, char **command, struct error *er
 	buffer_init(&line, MAX_TEXT_BYTES);
 	for (uint32_t i = 0; i < count && byte_reader_left(r) > 0 && byte_reader_ok(r); i++) {
 		size_t size;
-		const char *word = read_text(r, &size);
+		const char *word = features_read_text(r, &size);
 		const char *slash = i == 0 ? memrchr(word, '/', size) : NULL;
 
 		/* The first word is as the user typed it: `perf`, in any directory. */
@@ -62,7 +62,7 @@ static void take_event_names(struct perf_data_events *events, struct byte_reader
 
 		byte_reader_skip(r, attr_bytes);
 		ids = byte_reader_u32(r);
-		name = read_text(r, &size);
+		name = features_read_text(r, &size);
 		for (uint32_t k = 0; k < ids && byte_reader_left(r) >= sizeof(uint64_t) && byte_reader_ok(r); k++)
 			perf_data_events_name(events, byte_reader_u64(r), name, size);
 	}
@@ -89,17 +89,17 @@ bool perf_data_feature_take(struct perf_data_header *header, uint64_t feature, s
 	case FEATURE_BUILD_ID:
 		return take_build_ids(header, &r, err);
 	case FEATURE_HOSTNAME:
-		return take_text(&r, &facts->host, err);
+		return features_take_text(&r, &facts->host, err);
 	case FEATURE_OSRELEASE:
-		return take_text(&r, &facts->kernel, err);
+		return features_take_text(&r, &facts->kernel, err);
 	case FEATURE_VERSION:
-		return take_text(&r, &facts->perf_version, err);
+		return features_take_text(&r, &facts->perf_version, err);
 	case FEATURE_ARCH:
-		return take_text(&r, &facts->architecture, err);
+		return features_take_text(&r, &facts->architecture, err);
 	case FEATURE_CPUDESC:
-		return take_text(&r, &facts->cpu_model, err);
+		return features_take_text(&r, &facts->cpu_model, err);
 	case FEATURE_CMDLINE:
-		return take_command(&r, &facts->command, err);
+		return features_take_command(&r, &facts->command, err);
 	case FEATURE_NRCPUS:
 		byte_reader_skip(&r, sizeof(uint32_t)); /* available; then online */
 		facts->cpu_count = byte_reader_u32(&r);

@@ -16,7 +16,7 @@ void feed_pool_deinit(struct feed_pool *pool)
 	}
 }
 
-static struct feed_block *take_block(struct feed_pool *pool)
+static struct feed_block *feed_take_block(struct feed_pool *pool)
 {
 	struct feed_block *block = pool->free;
 
@@ -61,7 +61,7 @@ bool feed_room(struct feed *feed, uint8_t **into, size_t *room, struct error *er
 		feed->written = feed_left(feed);
 		feed->read = 0;
 	} else if (!old || FEED_BLOCK_BYTES - feed->written <= RECORD_MAX_BYTES) {
-		struct feed_block *block = take_block(feed->pool);
+		struct feed_block *block = feed_take_block(feed->pool);
 
 		if (!block)
 			return error_set_memory(err);

@@ -29,7 +29,8 @@ static bool group_has_column(const struct counter_columns *columns, const char *
 }
 
 /* What the sampling event measures is in the profile already, but for cycles, which are there as time. */
-static bool is_kept(const struct perf_data_events *events, uint32_t event, const struct counter_columns *columns)
+static bool perf_data_groups_is_kept(
+	const struct perf_data_events *events, uint32_t event, const struct counter_columns *columns)
 {
 	const struct perf_data_event *item = &events->items[event];
 
@@ -38,12 +39,13 @@ static bool is_kept(const struct perf_data_events *events, uint32_t event, const
 	return is_counted(item) || (item->attr.freq && strstr(item->name, "cycles"));
 }
 
-static void add_member(const struct perf_data_events *events, uint32_t event, struct counter_columns *columns)
+static void perf_data_groups_add_member(
+	const struct perf_data_events *events, uint32_t event, struct counter_columns *columns)
 {
 	const struct perf_data_event *item = &events->items[event];
 	struct counter_member member = { COUNTERS_NO_COLUMN, 1 };
 
-	if (is_kept(events, event, columns)) {
+	if (perf_data_groups_is_kept(events, event, columns)) {
 		struct counter_column *column = &columns->columns[columns->column_count];
 
 		member.column = (uint8_t)columns->column_count++;
@@ -106,7 +108,7 @@ bool perf_data_group_find(const struct perf_data_header *header, uint32_t event,
 		i++) {
 		if (i > event && !is_counted(&events->items[i]))
 			break;
-		add_member(events, i, &counters->columns);
+		perf_data_groups_add_member(events, i, &counters->columns);
 		counters->takes_turns |= events->items[i].attr.type != PERF_TYPE_SOFTWARE;
 	}
 	return counters->columns.column_count > 0;

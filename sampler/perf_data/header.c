@@ -16,7 +16,7 @@ struct section {
 	uint64_t offset, size;
 };
 
-static bool read_exactly(struct record_input *input, void *into, size_t size, struct error *err)
+static bool header_read_exactly(struct record_input *input, void *into, size_t size, struct error *err)
 {
 	size_t done = 0, got;
 
@@ -33,7 +33,7 @@ static bool read_exactly(struct record_input *input, void *into, size_t size, st
 }
 
 /* Reads a part of a file, at most `max` bytes. */
-static bool read_section(const struct record_input *input, const struct section *section, size_t max,
+static bool header_read_section(const struct record_input *input, const struct section *section, size_t max,
 	struct buffer *out, struct error *err)
 {
 	size_t done = 0, got = 0, size = (size_t)section->size;
@@ -83,7 +83,7 @@ void perf_data_header_deinit(struct perf_data_header *header)
 
 /* ---- Feature sections ---- */
 
-static bool is_wanted(uint32_t feature)
+static bool header_is_wanted(uint32_t feature)
 {
 	return feature == FEATURE_DIR_FORMAT || feature == FEATURE_EVENT_DESC || feature == FEATURE_CMDLINE ||
 	       (feature >= FEATURE_TRACING_DATA && feature <= FEATURE_CPUDESC);
@@ -103,14 +103,14 @@ static bool read_features(
 
 		if (!(bits[feature / 8] & 1 << feature % 8))
 			continue;
-		if (is_wanted(feature)) {
+		if (header_is_wanted(feature)) {
 			buffer_init(&bytes, MAX_SECTION_BYTES);
-			ok = read_section(input, &entry, 2 * sizeof(uint64_t), &bytes, err);
+			ok = header_read_section(input, &entry, 2 * sizeof(uint64_t), &bytes, err);
 			r = byte_reader_over(bytes.data, bytes.size);
 			section.offset = byte_reader_u64(&r);
 			section.size = byte_reader_u64(&r);
 			bytes.size = 0;
-			ok = ok && read_section(input, &section, MAX_SECTION_BYTES, &bytes, err);
+			ok = ok && header_read_section(input, &section, MAX_SECTION_BYTES, &bytes, err);
 			if (ok &&
 				!perf_data_feature_take(header, feature, byte_reader_over(bytes.data, bytes.size), err))
 				ok = error_prefix(err, "feature %u", feature);
@@ -140,7 +140,7 @@ static bool take_file_attr(struct perf_data_header *header, const struct record_
 	if (!perf_data_events_add(&header->events, bytes, size - 2 * sizeof(uint64_t), err))
 		return false;
 	buffer_init(&read, MAX_SECTION_BYTES);
-	ok = read_section(input, &ids, *ids_left, &read, err);
+	ok = header_read_section(input, &ids, *ids_left, &read, err);
 	*ids_left -= ok ? (size_t)ids.size : 0;
 	r = byte_reader_over(read.data, read.size);
 	ok = ok && perf_data_events_add_ids(&header->events, &r, err);
@@ -160,7 +160,7 @@ static bool read_attrs(struct perf_data_header *header, const struct record_inpu
 		return error_set(err, ERROR_FORMAT, "it says that an event's attributes have %llu bytes",
 			(unsigned long long)attr_bytes);
 	buffer_init(&bytes, MAX_SECTION_BYTES);
-	ok = read_section(input, attrs, MAX_SECTION_BYTES, &bytes, err);
+	ok = header_read_section(input, attrs, MAX_SECTION_BYTES, &bytes, err);
 	for (size_t at = 0; ok && bytes.size - at >= attr_bytes; at += (size_t)attr_bytes)
 		ok = take_file_attr(
 			header, input, (const uint8_t *)bytes.data + at, (size_t)attr_bytes, &ids_left, err);
@@ -175,7 +175,7 @@ bool perf_data_header_read(struct perf_data_header *header, struct record_input 
 	struct section attrs;
 	uint64_t size, attr_bytes;
 
-	if (!read_exactly(input, bytes, PIPE_HEADER_BYTES, err))
+	if (!header_read_exactly(input, bytes, PIPE_HEADER_BYTES, err))
 		return false;
 	if (memcmp(bytes, "2ELIFREP", 8) == 0)
 		return error_set(err, ERROR_UNSUPPORTED,
@@ -195,7 +195,7 @@ bool perf_data_header_read(struct perf_data_header *header, struct record_input 
 	if (!input->is_seekable)
 		return error_set(err, ERROR_UNSUPPORTED,
 			"a perf.data file that comes through a pipe cannot be read: give its name, or make it with 'perf record -o -'");
-	if (!read_exactly(input, bytes + PIPE_HEADER_BYTES, FILE_HEADER_BYTES - PIPE_HEADER_BYTES, err))
+	if (!header_read_exactly(input, bytes + PIPE_HEADER_BYTES, FILE_HEADER_BYTES - PIPE_HEADER_BYTES, err))
 		return false;
 	attr_bytes = byte_reader_u64(&r);
 	attrs.offset = byte_reader_u64(&r);

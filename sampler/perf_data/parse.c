@@ -10,7 +10,7 @@ bool perf_data_time_is_fake(uint64_t time_ns)
 	return time_ns >= (uint64_t)UINT32_MAX << 32;
 }
 
-static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *err)
+static bool perf_data_parse_take_time(struct perf_data *data, uint64_t time_ns, struct error *err)
 {
 	if (time_ns == 0 || time_ns == UINT64_MAX ||
 		(data->waits == PERF_DATA_OFF_CPU && perf_data_time_is_fake(time_ns)))
@@ -50,7 +50,7 @@ bool perf_data_parse(
 		sample->is_short = sample->stack_bytes == sample->stack_room;
 		sample->stack_room += queued->left_out;
 	}
-	return take_time(data, record->time_ns, err);
+	return perf_data_parse_take_time(data, record->time_ns, err);
 }
 
 /* ---- Samples ---- */

@@ -39,7 +39,7 @@ static bool read_block(struct perf_data *data, struct perf_data_stream *stream, 
 }
 
 /* The file of a directory that was read up to the earliest time; NULL if all are read. */
-static struct perf_data_stream *find_last(struct perf_data *data, uint64_t *complete_ns)
+static struct perf_data_stream *perf_data_find_last(struct perf_data *data, uint64_t *complete_ns)
 {
 	struct perf_data_stream *last = NULL;
 
@@ -58,12 +58,12 @@ static struct perf_data_stream *find_last(struct perf_data *data, uint64_t *comp
 }
 
 /* Reads all files of a directory together, in order of time. */
-static bool read_directory(struct perf_data *data, struct error *err)
+static bool perf_data_read_directory(struct perf_data *data, struct error *err)
 {
 	struct perf_data_stream *stream;
 	uint64_t complete_ns;
 
-	while ((stream = find_last(data, &complete_ns))) {
+	while ((stream = perf_data_find_last(data, &complete_ns))) {
 		if (!perf_data_deliver(data, complete_ns, err) || !read_block(data, stream, true, err))
 			return false;
 		perf_data_stream_pass_marks(stream);
@@ -80,7 +80,7 @@ static bool read_data(struct perf_data *data, struct error *err)
 	while (!first->is_at_end)
 		if (!read_block(data, first, !data->header.is_pipe, err))
 			return false;
-	if (!read_directory(data, err) || !perf_data_deliver(data, UINT64_MAX, err))
+	if (!perf_data_read_directory(data, err) || !perf_data_deliver(data, UINT64_MAX, err))
 		return false;
 	if (data->header.is_unfinished && data->notices)
 		buffer_append_string(data->notices,
@@ -90,7 +90,7 @@ static bool read_data(struct perf_data *data, struct error *err)
 
 /* ---- Begin and end ---- */
 
-static bool open_stream(struct perf_data *data, const char *directory, struct error *err)
+static bool perf_data_open_stream(struct perf_data *data, const char *directory, struct error *err)
 {
 	struct perf_data_stream *stream = &data->streams[data->stream_count];
 	char path[PATH_MAX];
@@ -113,7 +113,7 @@ static bool open_stream(struct perf_data *data, const char *directory, struct er
 }
 
 /* Opens the directory's files. Their numbers have no gaps. */
-static bool open_directory(struct perf_data *data, const char *directory, struct error *err)
+static bool perf_data_open_directory(struct perf_data *data, const char *directory, struct error *err)
 {
 	size_t count = 1;
 	char path[PATH_MAX];
@@ -128,18 +128,18 @@ static bool open_directory(struct perf_data *data, const char *directory, struct
 		return error_set_memory(err);
 	data->streams = streams;
 	while (data->stream_count < count)
-		if (!open_stream(data, directory, err))
+		if (!perf_data_open_stream(data, directory, err))
 			return false;
 	return true;
 }
 
-static bool check_kind(struct perf_data *data, const char *directory, struct error *err)
+static bool perf_data_check_kind(struct perf_data *data, const char *directory, struct error *err)
 {
 	if (data->header.has_threads_directory && !directory)
 		return error_set(err, ERROR_UNSUPPORTED,
 			"it was recorded with --threads and is one of several files: name the directory that it lies in");
 	return (data->header.is_pipe || perf_data_events_check(&data->header.events, err)) &&
-	       (!directory || open_directory(data, directory, err));
+	       (!directory || perf_data_open_directory(data, directory, err));
 }
 
 static bool init(struct perf_data *data, const struct recording_file *from, struct buffer *notices, struct error *err)
@@ -194,7 +194,7 @@ static bool read_once(const struct recording_file *from, uint32_t event, struct 
 	data.wanted = from->event;
 	data.verify_every = from->verify_every;
 	ok = perf_data_header_read(&data.header, &data.streams[0].input, err) &&
-	     check_kind(&data, from->directory, err) && read_data(&data, err);
+	     perf_data_check_kind(&data, from->directory, err) && read_data(&data, err);
 	if (ok && event == PERF_DATA_NO_EVENT && data.streams[0].input.is_seekable && data.collector)
 		*next = perf_data_other_event(&data);
 	ok = ok && *next == PERF_DATA_NO_EVENT && perf_data_finish(&data, result, err);

@@ -13,7 +13,7 @@ void record_queue_deinit(struct record_queue *queue)
 	*queue = (struct record_queue){ 0 };
 }
 
-static bool is_before(const struct queued_record *a, const struct queued_record *b)
+static bool queue_is_before(const struct queued_record *a, const struct queued_record *b)
 {
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->sequence < b->sequence;
 }
@@ -26,7 +26,7 @@ bool record_queue_add(struct record_queue *queue, const struct queued_record *re
 	if (!ARRAY_RESERVE(&queue->items, &queue->capacity, queue->count + 1, MAX_QUEUED, err))
 		return false;
 	added.sequence = queue->next_sequence++;
-	while (at > 0 && is_before(&added, &queue->items[(at - 1) / 2])) {
+	while (at > 0 && queue_is_before(&added, &queue->items[(at - 1) / 2])) {
 		queue->items[at] = queue->items[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
@@ -45,9 +45,9 @@ bool record_queue_take(struct record_queue *queue, uint64_t limit_ns, struct que
 	*record = queue->items[0];
 	last = queue->items[--queue->count];
 	while ((child = 2 * at + 1) < queue->count) {
-		if (child + 1 < queue->count && is_before(&queue->items[child + 1], &queue->items[child]))
+		if (child + 1 < queue->count && queue_is_before(&queue->items[child + 1], &queue->items[child]))
 			child++;
-		if (!is_before(&queue->items[child], &last))
+		if (!queue_is_before(&queue->items[child], &last))
 			break;
 		queue->items[at] = queue->items[child];
 		at = child;

@@ -46,7 +46,7 @@ bool perf_data_deliver(struct perf_data *data, uint64_t limit_ns, struct error *
  * Limits the waiting records: a file without rounds, or with wrong times, is read in its own order rather than kept in
  * memory.
  */
-static bool make_room(struct perf_data *data, struct error *err)
+static bool records_make_room(struct perf_data *data, struct error *err)
 {
 	struct queued_record record;
 
@@ -61,7 +61,7 @@ static bool make_room(struct perf_data *data, struct error *err)
 /*
  * Ends a round: all records up to the end of the previous round are known, since perf reads each ring once in a round.
  */
-static bool end_round(struct perf_data *data, struct error *err)
+static bool records_end_round(struct perf_data *data, struct error *err)
 {
 	uint64_t limit_ns = data->complete_ns;
 
@@ -102,12 +102,12 @@ static bool enqueue(struct perf_data *data, struct queued_record *record, struct
 		feed_release(record->feed, record->block);
 		return false;
 	}
-	return make_room(data, err);
+	return records_make_room(data, err);
 }
 
 /* ---- In the order of the file ---- */
 
-static uint32_t type_of(const uint8_t *bytes)
+static uint32_t records_type_of(const uint8_t *bytes)
 {
 	struct byte_reader r = byte_reader_over(bytes, sizeof(uint32_t));
 
@@ -150,7 +150,7 @@ static bool take_compressed(
 
 	byte_reader_skip(&r, RECORD_HEADER_BYTES);
 	/* The newer kind contains its size, since it is padded. */
-	packed = type_of(bytes) == TYPE_COMPRESSED2 ? byte_reader_u64(&r) : byte_reader_left(&r);
+	packed = records_type_of(bytes) == TYPE_COMPRESSED2 ? byte_reader_u64(&r) : byte_reader_left(&r);
 	if (!byte_reader_ok(&r) || packed > byte_reader_left(&r))
 		return error_set(err, ERROR_FORMAT, "compressed records are cut short");
 	return inflate(data, stream, r.pos, (size_t)packed, err);
@@ -163,7 +163,8 @@ static bool skip_behind(struct perf_data_stream *stream, const uint8_t *bytes, s
 	uint64_t behind;
 
 	byte_reader_skip(&r, RECORD_HEADER_BYTES);
-	behind = type_of(bytes) == TYPE_AUXTRACE ? byte_reader_u64(&r) : ((uint64_t)byte_reader_u32(&r) + 7) / 8 * 8;
+	behind = records_type_of(bytes) == TYPE_AUXTRACE ? byte_reader_u64(&r)
+							 : ((uint64_t)byte_reader_u32(&r) + 7) / 8 * 8;
 	if (!byte_reader_ok(&r) || behind > INT64_MAX)
 		return error_set(err, ERROR_FORMAT, "the size of what follows it is wrong");
 	stream->skip += behind;
@@ -177,7 +178,7 @@ static bool take_own(
 	const uint8_t *bytes = record->bytes;
 	size_t size = record->size;
 
-	switch (type_of(bytes)) {
+	switch (records_type_of(bytes)) {
 	case TYPE_ATTR:
 		/* A file has its attrs in its header. */
 		return !header->is_pipe || data->collector || perf_data_header_take_attr(header, bytes, size, err);
@@ -189,7 +190,7 @@ static bool take_own(
 		perf_data_header_take_update(header, bytes, size);
 		return true;
 	case TYPE_FINISHED_ROUND:
-		return end_round(data, err);
+		return records_end_round(data, err);
 	case TYPE_COMPRESSED:
 	case TYPE_COMPRESSED2:
 		if (record->feed == &stream->inflated)
@@ -210,7 +211,7 @@ static bool take_one(
 {
 	bool ok;
 
-	if (type_of(record->bytes) < TYPE_FIRST)
+	if (records_type_of(record->bytes) < TYPE_FIRST)
 		return enqueue(data, record, err);
 	ok = take_own(data, stream, record, err);
 	feed_release(record->feed, record->block);
@@ -242,7 +243,7 @@ static bool is_behind_stream(const struct perf_data *data, const struct perf_dat
 	const struct feed *feed, enum feed_state state, const uint8_t *bytes)
 {
 	return data->header.is_pipe && feed == &stream->raw &&
-	       (state == FEED_BAD || (state == FEED_RECORD && type_of(bytes) > TYPE_MAX));
+	       (state == FEED_BAD || (state == FEED_RECORD && records_type_of(bytes) > TYPE_MAX));
 }
 
 /* Takes all whole records. */

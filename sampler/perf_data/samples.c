@@ -64,7 +64,7 @@ static void describe_call_graph(const struct perf_data *data, char *text, size_t
 								    : "");
 }
 
-static bool fill_facts(struct perf_data *data, struct error *err)
+static bool perf_data_samples_fill_facts(struct perf_data *data, struct error *err)
 {
 	const struct perf_data_facts *from = &data->header.facts;
 	const struct perf_data_event *event = chosen(data);
@@ -89,7 +89,7 @@ static bool fill_facts(struct perf_data *data, struct error *err)
 }
 
 /* Reads the whole stack of a sample that was read in part, for the collector. */
-static bool read_rest(void *context, size_t held, struct record *record, struct error *err)
+static bool perf_data_samples_read_rest(void *context, size_t held, struct record *record, struct error *err)
 {
 	struct perf_data *data = context;
 	const struct queued_record *queued = &data->held[held];
@@ -141,7 +141,7 @@ static struct collector_options collecting(struct perf_data *data)
 		.notices = data->notices,
 		.host = recorded_files_host(&data->header.files),
 		.verifier_may_wait = true, /* no records are lost meanwhile */
-		.rest = { read_rest, note_used, data },
+		.rest = { perf_data_samples_read_rest, note_used, data },
 		.verify_every = data->verify_every,
 	};
 }
@@ -155,7 +155,7 @@ static bool name_idle(struct perf_data *data, struct error *err)
 }
 
 /* The profile's name for the values of an event. */
-static const char *metric_of(const struct perf_data_event *event)
+static const char *perf_data_samples_metric_of(const struct perf_data_event *event)
 {
 	if (perf_data_waits_of(event) != PERF_DATA_NO_WAITS)
 		return "off-cpu";
@@ -163,7 +163,7 @@ static const char *metric_of(const struct perf_data_event *event)
 }
 
 /* Of events that tell of waits, the one that has the times as perf added them up is exact. */
-static uint32_t find_waits(const struct perf_data_events *events)
+static uint32_t perf_data_samples_find_waits(const struct perf_data_events *events)
 {
 	uint32_t found = PERF_DATA_NO_EVENT;
 
@@ -181,13 +181,14 @@ static uint32_t find_waits(const struct perf_data_events *events)
 static uint32_t find_wanted(const struct perf_data *data)
 {
 	const struct perf_data_events *events = &data->header.events;
-	uint32_t waits = perf_data_waits_are_wanted(data->wanted) ? find_waits(events) : PERF_DATA_NO_EVENT;
+	uint32_t waits =
+		perf_data_waits_are_wanted(data->wanted) ? perf_data_samples_find_waits(events) : PERF_DATA_NO_EVENT;
 
 	if (waits != PERF_DATA_NO_EVENT)
 		return waits;
 	for (uint32_t i = 0; data->wanted && i < events->count; i++)
 		if (events->items[i].attr.sample_period != 0 &&
-			(strcmp(data->wanted, metric_of(&events->items[i])) == 0 ||
+			(strcmp(data->wanted, perf_data_samples_metric_of(&events->items[i])) == 0 ||
 				strcmp(data->wanted, events->items[i].name) == 0))
 			return i;
 	return perf_data_events_first(events);
@@ -232,7 +233,7 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 	profile->runs[collector_run(data->collector)].start_unix_ns = 0;
 	if (data->waits != PERF_DATA_NO_WAITS)
 		profile->default_value_type = profile_wait_values(profile).off_cpu;
-	return fill_facts(data, err) && name_idle(data, err);
+	return perf_data_samples_fill_facts(data, err) && name_idle(data, err);
 }
 
 /* ---- Other records ---- */
@@ -255,7 +256,7 @@ static bool take_kernel_mapping(struct perf_data *data, const struct record_mmap
 	return true;
 }
 
-static bool take_mapping(struct perf_data *data, struct record *record, struct error *err)
+static bool perf_data_samples_take_mapping(struct perf_data *data, struct record *record, struct error *err)
 {
 	struct record_mmap *mmap = &record->mmap;
 	uint32_t mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -314,7 +315,7 @@ static bool samples_take(
 		return data->waits == PERF_DATA_NO_WAITS ? perf_data_take_sample(data, record, err)
 							 : perf_data_waits_take_sample(data, queued, record, err);
 	case RECORD_MMAP:
-		return take_mapping(data, record, err);
+		return perf_data_samples_take_mapping(data, record, err);
 	case RECORD_LOST:
 		take_loss(data, record, queued->event);
 		return true;
@@ -379,7 +380,9 @@ static void name_other_events(const struct perf_data *data)
 
 	for (uint32_t i = 0; i < events->count; i++) {
 		const struct perf_data_event *event = &events->items[i];
-		bool has_same_metric = strcmp(metric_of(event), metric_of(read)) == 0, is_one = event->samples == 1;
+		bool has_same_metric =
+			     strcmp(perf_data_samples_metric_of(event), perf_data_samples_metric_of(read)) == 0,
+		     is_one = event->samples == 1;
 
 		if (i == data->event || event->samples == 0)
 			continue;
@@ -389,8 +392,8 @@ static void name_other_events(const struct perf_data *data)
 			strcmp(event->name, read->name) == 0 ? "another " : "", event->name, is_one ? "is" : "are",
 			read->name);
 		if (!has_same_metric)
-			buffer_printf(
-				data->notices, "; '--metric %s' reads %s", metric_of(event), is_one ? "it" : "them");
+			buffer_printf(data->notices, "; '--metric %s' reads %s", perf_data_samples_metric_of(event),
+				is_one ? "it" : "them");
 		buffer_append_byte(data->notices, '\n');
 	}
 }

@@ -37,7 +37,7 @@ bool perf_data_waits_are_wanted(const char *metric)
 }
 
 /* Adds a sample as a wait that ended at the record's time. */
-static bool count_wait(
+static bool perf_data_waits_count_wait(
 	struct perf_data *data, struct record *record, uint32_t state, uint64_t weight_ns, struct error *err)
 {
 	struct ebpf_wait wait = { .kind = EBPF_WAIT_END,
@@ -87,7 +87,7 @@ static bool take_off_cpu(struct perf_data *data, struct record *record, struct e
 		record->time_ns = data->last_ns;
 	if (record->sample.raw_bytes > 0 && !read_raw_wait(data, record, err))
 		return false;
-	return count_wait(data, record, STATE_SLEEPS, record->sample.period, err);
+	return perf_data_waits_count_wait(data, record, STATE_SLEEPS, record->sample.period, err);
 }
 
 /* ---- Switches ---- */
@@ -117,13 +117,13 @@ static bool end_wait(struct perf_data *data, int32_t tid, uint64_t end_ns, struc
 		if (__builtin_mul_overflow(end_ns - wait.begin_ns, record.sample.period, &weight_ns))
 			weight_ns = UINT64_MAX;
 		record.time_ns = end_ns;
-		ok = count_wait(data, &record, wait.state, weight_ns, err);
+		ok = perf_data_waits_count_wait(data, &record, wait.state, weight_ns, err);
 	}
 	free((void *)wait.record.bytes);
 	return ok;
 }
 
-static uint32_t state_of(uint64_t reported)
+static uint32_t perf_data_waits_state_of(uint64_t reported)
 {
 	if (reported & REPORTED_IDLE)
 		return STATE_IDLE;
@@ -145,7 +145,7 @@ static bool take_switch_sample(
 	if (record->tid == 0 || reported & REPORTED_ENDS)
 		return true;
 	return switches_begin(&data->switches, record->tid, record->time_ns,
-		is_tracepoint ? state_of(reported) : STATE_SLEEPS, queued, err);
+		is_tracepoint ? perf_data_waits_state_of(reported) : STATE_SLEEPS, queued, err);
 }
 
 bool perf_data_waits_take_switch(struct perf_data *data, const struct record *record, struct error *err)

@@ -28,7 +28,7 @@ static bool real_user_of(int32_t pid, uint32_t *user)
 }
 
 /* Namespaces are compared by inode and device (namespaces(7)). */
-static bool is_ours(int fd)
+static bool account_is_ours(int fd)
 {
 	struct stat ours, theirs;
 
@@ -49,7 +49,7 @@ static bool climb(int *fd)
 
 		if (parent < 0)
 			return false;
-		if (is_ours(parent)) {
+		if (account_is_ours(parent)) {
 			close(parent);
 			return true;
 		}
@@ -68,7 +68,8 @@ static bool owner_of_namespaces(int32_t pid, uint64_t *account)
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || is_ours(fd) || !climb(&fd) || ioctl(fd, NS_GET_OWNER_UID, &owner) != 0 || fstat(fd, &info) != 0)
+	if (fd < 0 || account_is_ours(fd) || !climb(&fd) || ioctl(fd, NS_GET_OWNER_UID, &owner) != 0 ||
+		fstat(fd, &info) != 0)
 		return false;
 	*account = account_make(owner, owner == ROOT ? info.st_ino : 0);
 	return true;

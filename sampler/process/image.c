@@ -51,7 +51,7 @@ static enum profile_mapping_kind image_kind_of(const struct process_table *table
 	return PROFILE_MAPPING_ANON;
 }
 
-static struct image_key key_of(const struct elf_mapping *mapped, enum profile_mapping_kind kind)
+static struct image_key process_image_key_of(const struct elf_mapping *mapped, enum profile_mapping_kind kind)
 {
 	struct image_key key = { .kind = kind };
 
@@ -108,7 +108,7 @@ bool image_open_vdso(struct elf_image **image, struct error *err)
 }
 
 /* The range from the first to the last executable byte, in image addresses. */
-static void span_of(const struct elf_image *elf, struct profile_mapping *mapping)
+static void process_image_span_of(const struct elf_image *elf, struct profile_mapping *mapping)
 {
 	size_t count;
 	const struct elf_segment *segments = elf_image_segments(elf, &count);
@@ -131,7 +131,7 @@ static void span_of(const struct elf_image *elf, struct profile_mapping *mapping
 }
 
 /* An image whose unwind tables cannot be had is an image without them: its frames are found in other ways, or not. */
-static void make_table(struct process_table *table, struct process_image *image)
+static void process_image_make_table(struct process_table *table, struct process_image *image)
 {
 	const char *path = elf_image_path(image->elf);
 	struct error why;
@@ -149,8 +149,8 @@ static void make_table(struct process_table *table, struct process_image *image)
 			path);
 }
 
-static bool open_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
-	struct process_image *image, struct error *err)
+static bool process_image_open_image(struct process_table *table, const struct elf_mapping *mapped,
+	enum profile_mapping_kind kind, struct process_image *image, struct error *err)
 {
 	const struct process_host *host = &table->host;
 	struct elf_section build_info;
@@ -164,12 +164,12 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 		return true;
 	}
 	image->is_go = elf_image_section(image->elf, ".go.buildinfo", &build_info);
-	make_table(table, image);
+	process_image_make_table(table, image);
 	return true;
 }
 
-static bool describe(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
-	struct process_image *image, struct error *err)
+static bool process_image_describe(struct process_table *table, const struct elf_mapping *mapped,
+	enum profile_mapping_kind kind, struct process_image *image, struct error *err)
 {
 	struct profile_mapping mapping = { .kind = kind, .start = 0, .end = UINT64_MAX };
 	char build_id[2 * ELF_BUILD_ID_MAX_SIZE + 1] = "";
@@ -179,7 +179,7 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 		path = table->host.functions->path(image->elf, mapped);
 		mapping.deleted = table->host.functions->is_deleted(image->elf);
 		elf_build_id_format(elf_image_build_id(image->elf), build_id);
-		span_of(image->elf, &mapping);
+		process_image_span_of(image->elf, &mapping);
 	}
 	/* A name without the pid, for the same code in another run is the same module; the offset keeps processes
 	 * apart. */
@@ -215,7 +215,7 @@ static void add_candidate(struct bias_candidates *candidates, uint64_t bias)
  * padding (lld, mold), or put two of one page at distant addresses (BOLT, hot and cold code). Executable segments come
  * first, in the order of the headers, in which loaders map them.
  */
-static void find_candidates(
+static void process_image_find_candidates(
 	const struct elf_image *elf, const struct elf_mapping *mapped, struct bias_candidates *candidates)
 {
 	uint64_t offset = mapped->file_offset, end = offset + (mapped->end - mapped->start);
@@ -233,7 +233,7 @@ static void find_candidates(
 		add_candidate(candidates, offset - mapped->start);
 }
 
-static bool is_candidate(const struct bias_candidates *candidates, uint64_t bias)
+static bool process_image_is_candidate(const struct bias_candidates *candidates, uint64_t bias)
 {
 	for (size_t i = 0; i < candidates->count; i++)
 		if (candidates->items[i] == bias)
@@ -257,7 +257,7 @@ static bool find_shared_bias(const struct process_table *table, const struct pro
 		uint32_t place = other->covered_place == PROFILE_NONE ? other->place : other->covered_place;
 
 		*bias = table->places[place].bias;
-		if (table->places[place].image == image && is_candidate(candidates, *bias))
+		if (table->places[place].image == image && process_image_is_candidate(candidates, *bias))
 			return true;
 	}
 	return false;
@@ -274,12 +274,12 @@ static uint64_t bias_of(const struct process_table *table, const struct process 
 	struct bias_candidates candidates;
 	uint64_t shared;
 
-	find_candidates(table->images[image].elf, mapped, &candidates);
+	process_image_find_candidates(table->images[image].elf, mapped, &candidates);
 	if (candidates.count == 1)
 		return candidates.items[0];
 	if (find_shared_bias(table, process, image, mapped, &candidates, &shared))
 		return shared;
-	return is_candidate(&candidates, 0) ? 0 : candidates.items[0];
+	return process_image_is_candidate(&candidates, 0) ? 0 : candidates.items[0];
 }
 
 static bool add_image(struct process_table *table, const struct process_image *image, uint32_t *id, struct error *err)
@@ -314,8 +314,8 @@ static bool may_be_opened(const struct elf_mapping *mapped)
 	return image_is_nameless(mapped) || elf_mapped_is_deleted(mapped->path);
 }
 
-static bool make_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
-	uint32_t *id, struct error *err)
+static bool process_image_make_image(struct process_table *table, const struct elf_mapping *mapped,
+	enum profile_mapping_kind kind, uint32_t *id, struct error *err)
 {
 	struct process_image image = {
 		.latest_place = PROFILE_NONE,
@@ -323,8 +323,8 @@ static bool make_image(struct process_table *table, const struct elf_mapping *ma
 		.is_vdso = kind == PROFILE_MAPPING_VDSO,
 	};
 
-	if (open_image(table, mapped, kind, &image, err) && describe(table, mapped, kind, &image, err) &&
-		add_image(table, &image, id, err))
+	if (process_image_open_image(table, mapped, kind, &image, err) &&
+		process_image_describe(table, mapped, kind, &image, err) && add_image(table, &image, id, err))
 		return true;
 	elf_image_unref(image.elf);
 	frame_table_destroy(image.table);
@@ -348,9 +348,10 @@ static bool was_written_over(const struct process_table *table, uint32_t image)
  * Finds a binary that is open already by its inode. That it is a binary was found out when it was opened, which is not
  * done again for each of its mappings.
  */
-static bool find_binary(const struct process_table *table, const struct elf_mapping *mapped, uint32_t *image)
+static bool process_image_find_binary(
+	const struct process_table *table, const struct elf_mapping *mapped, uint32_t *image)
 {
-	struct image_key key = key_of(mapped, PROFILE_MAPPING_FILE);
+	struct image_key key = process_image_key_of(mapped, PROFILE_MAPPING_FILE);
 
 	if (mapped->inode == 0 || jit_map_is_dump(mapped))
 		return false;
@@ -359,8 +360,8 @@ static bool find_binary(const struct process_table *table, const struct elf_mapp
 }
 
 /* Finds an image, or makes it for the user who pays for that; PROFILE_NONE: he cannot. */
-static bool find_image(struct process_table *table, struct process *process, const struct elf_mapping *mapped,
-	uint32_t *image, struct error *err)
+static bool process_image_find_image(struct process_table *table, struct process *process,
+	const struct elf_mapping *mapped, uint32_t *image, struct error *err)
 {
 	/* To find out what it is, a file without a name is opened. */
 	struct owner *owner = owners_at(&table->owners, process->owner);
@@ -374,7 +375,7 @@ static bool find_image(struct process_table *table, struct process *process, con
 	if (may_be_opened(mapped) && !has_paid)
 		return true;
 	kind = image_kind_of(table, mapped);
-	key = key_of(mapped, kind);
+	key = process_image_key_of(mapped, kind);
 	*image = hash_map_get(&table->by_file, &key);
 	if (*image != HASH_MAP_NONE && !was_written_over(table, *image))
 		return true;
@@ -382,7 +383,7 @@ static bool find_image(struct process_table *table, struct process *process, con
 		*image = PROFILE_NONE;
 		return true;
 	}
-	if (!make_image(table, mapped, kind, image, err) ||
+	if (!process_image_make_image(table, mapped, kind, image, err) ||
 		!hash_map_add(&table->by_file, &key, *image, &value, &added, err))
 		return false;
 	*value = *image;
@@ -406,7 +407,8 @@ bool image_of_mapping(struct process_table *table, struct process *process, cons
 {
 	uint32_t image;
 
-	if (!find_binary(table, mapped, &image) && !find_image(table, process, mapped, &image, err))
+	if (!process_image_find_binary(table, mapped, &image) &&
+		!process_image_find_image(table, process, mapped, &image, err))
 		return false;
 	*place = (struct process_place){ .image = image };
 	if (image == PROFILE_NONE)

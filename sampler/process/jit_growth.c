@@ -31,7 +31,7 @@ static void halve_steps(struct profile_growth *growth)
 	growth->count /= 2;
 }
 
-static bool add_step(struct jit_growth *growth, int64_t to_ns, uint64_t size, struct error *err)
+static bool jit_growth_add_step(struct jit_growth *growth, int64_t to_ns, uint64_t size, struct error *err)
 {
 	struct profile_growth *known = &growth->growth;
 
@@ -77,7 +77,7 @@ static bool look_at_size(struct jit_growth *growth, int64_t now_ns, struct error
 	to_ns = written_ns(&info, now_ns);
 	if (to_ns < growth->looked_ns)
 		to_ns = growth->looked_ns;
-	if ((uint64_t)info.st_size > before && !add_step(growth, to_ns, (uint64_t)info.st_size, err))
+	if ((uint64_t)info.st_size > before && !jit_growth_add_step(growth, to_ns, (uint64_t)info.st_size, err))
 		return false;
 	growth->looked_ns = now_ns;
 	return true;

@@ -61,7 +61,7 @@ static struct identity identity_of(int32_t pid)
 	return (struct identity){ proc_inner_tid(pid, pid), is_there ? (uid_t)users.last : JIT_NO_USER };
 }
 
-static int open_root(int32_t pid)
+static int jit_map_open_root(int32_t pid)
 {
 	char name[32];
 
@@ -80,7 +80,7 @@ static bool is_same_directory(int theirs, const char *ours)
 /* Whether the file's directory is another one for the process than for us, as in a container. */
 static bool has_own_directory(int32_t pid, const char *path)
 {
-	CLEANUP(cleanup_close) int root = open_root(pid);
+	CLEANUP(cleanup_close) int root = jit_map_open_root(pid);
 	CLEANUP(cleanup_close) int theirs = -1;
 	const char *slash = strrchr(path, '/');
 	char directory[PATH_MAX];
@@ -135,7 +135,7 @@ static bool place_of_dump(int32_t pid, const char *path, struct jit_place *place
 enum { CLOCKS_DIFFER_S = 2 };
 
 /* Whether the pid is still that of the process for which the place was found. */
-static bool is_same_process(const struct jit_place *place)
+static bool jit_map_is_same_process(const struct jit_place *place)
 {
 	int64_t now_s = place->pid ? proc_start_unix_s(place->pid) : 0;
 
@@ -151,8 +151,8 @@ static int open_place(const struct jit_place *place)
 		return open(place->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (!place->has_own_root)
 		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	else if (is_same_process(place))
-		root = open_root(place->pid);
+	else if (jit_map_is_same_process(place))
+		root = jit_map_open_root(place->pid);
 	return root < 0 ? -1 : in_root_open(root, place->path, false);
 }
 
@@ -160,7 +160,7 @@ static int open_place(const struct jit_place *place)
 static bool is_of_its_user(const struct jit_place *place, uid_t owner)
 {
 	return owner == 0 || (place->user != JIT_NO_USER && owner == place->user) ||
-	       (is_same_process(place) && owner == identity_of(place->pid).user);
+	       (jit_map_is_same_process(place) && owner == identity_of(place->pid).user);
 }
 
 /*
@@ -205,7 +205,7 @@ bool jit_map_open(const struct jit_place *place, struct file_opened *file, struc
 }
 
 /* Whether there is a file at the place that belongs to its process, or, with a notice later, to an earlier one. */
-static bool is_there(const struct jit_place *place)
+static bool jit_map_is_there(const struct jit_place *place)
 {
 	CLEANUP(cleanup_close) int fd = open_place(place);
 	struct jit_place of_any_age = *place;
@@ -259,7 +259,7 @@ static bool are_of_one_program(int32_t a, int32_t b)
 /*
  * Finds the map of the nearest ancestor of the same program that has one: it names code that was made before the fork.
  */
-static bool find_inherited(int32_t pid, struct jit_place *inherited, struct error *err)
+static bool jit_map_find_inherited(int32_t pid, struct jit_place *inherited, struct error *err)
 {
 	enum { MAX_ANCESTORS = 8 };
 	int32_t ancestor = proc_parent_of(pid);
@@ -267,7 +267,7 @@ static bool find_inherited(int32_t pid, struct jit_place *inherited, struct erro
 	for (int i = 0; i < MAX_ANCESTORS && ancestor > 0 && are_of_one_program(ancestor, pid); i++) {
 		if (!place_of_map(ancestor, inherited, err))
 			return false;
-		if (is_there(inherited))
+		if (jit_map_is_there(inherited))
 			return true;
 		ancestor = proc_parent_of(ancestor);
 	}
@@ -280,7 +280,7 @@ bool jit_map_expect(const struct elf_mapping *mapped, struct process_image *imag
 	if (jit_map_is_dump(mapped))
 		return place_of_dump(mapped->pid, mapped->path, &image->jit_map, err);
 	return place_of_map(mapped->pid, &image->jit_map, err) &&
-	       find_inherited(mapped->pid, &image->inherited_map, err);
+	       jit_map_find_inherited(mapped->pid, &image->inherited_map, err);
 }
 
 bool jit_map_expect_recorded(const struct elf_mapping *mapped, struct process_image *image, struct error *err)

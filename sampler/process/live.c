@@ -58,7 +58,7 @@ static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, s
  * Text of maps is cut at a size, or where it did not arrive. Its last whole line is the end then; what has not arrived
  * is lost as records of the sideband are, and read again where code is missed.
  */
-static bool read_maps(struct process_table *table, struct process *process, struct error *err)
+static bool live_read_maps(struct process_table *table, struct process *process, struct error *err)
 {
 	enum { MAX_MAPS_BYTES = 1 << 26 };
 	struct maps_reader reader = { .table = table, .process = process };
@@ -85,7 +85,7 @@ static bool live_read_process(struct process_table *table, struct process *proce
 	table->met_outside = table->met_outside || process->pid <= 0;
 	process->has_threads = true;
 	proc_read_comm(process->pid, process->pid, process->name);
-	return read_maps(table, process, err);
+	return live_read_maps(table, process, err);
 }
 
 /*

@@ -102,7 +102,7 @@ size_t mappings_moved_bytes(const struct process_mappings *mappings, uint64_t ad
 }
 
 /* Widens a mapping over the same memory at its ends. */
-static struct process_mapping widen(const struct process_mappings *mappings, struct process_mapping mapping)
+static struct process_mapping mappings_widen(const struct process_mappings *mappings, struct process_mapping mapping)
 {
 	const struct process_mapping *before = mapping.start > 0 ? mappings_find(mappings, mapping.start - 1) : NULL;
 	const struct process_mapping *behind = mappings_find(mappings, mapping.end);
@@ -129,7 +129,7 @@ static void find_overlap(
 enum { MOST_PIECES = 3 };
 
 /* What stands in place of the overlapped mappings: the rest before the range, the new mapping, the rest behind. */
-static size_t cut_pieces(const struct process_mappings *mappings, size_t first, size_t last, uint64_t start,
+static size_t mappings_cut_pieces(const struct process_mappings *mappings, size_t first, size_t last, uint64_t start,
 	uint64_t end, const struct process_mapping *mapping, struct process_mapping pieces[MOST_PIECES])
 {
 	size_t count = 0;
@@ -155,7 +155,7 @@ static bool replace(struct process_mappings *mappings, uint64_t start, uint64_t 
 	size_t first, last, count;
 
 	find_overlap(mappings, start, end, &first, &last);
-	count = cut_pieces(mappings, first, last, start, end, mapping, pieces);
+	count = mappings_cut_pieces(mappings, first, last, start, end, mapping, pieces);
 	if (first == last && count == 0)
 		return true;
 	if (count == 0 && last - first == mappings->count) {
@@ -174,7 +174,7 @@ static bool replace(struct process_mappings *mappings, uint64_t start, uint64_t 
 
 bool mappings_add(struct process_mappings *mappings, const struct process_mapping *mapping, struct error *err)
 {
-	struct process_mapping widened = widen(mappings, *mapping);
+	struct process_mapping widened = mappings_widen(mappings, *mapping);
 
 	if (replace(mappings, widened.start, widened.end, &widened, err))
 		return true;

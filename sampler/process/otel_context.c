@@ -72,7 +72,7 @@ static bool find_bytes(struct byte_reader message, uint64_t id, struct byte_read
 	return false;
 }
 
-static bool is_text(const struct byte_reader *bytes, const char *text)
+static bool otel_context_is_text(const struct byte_reader *bytes, const char *text)
 {
 	return byte_reader_left(bytes) == strlen(text) && memcmp(bytes->start, text, strlen(text)) == 0;
 }
@@ -90,7 +90,7 @@ static void take_attribute(struct byte_reader attribute, struct otel_context *co
 		return;
 	memcpy(taken, text.start, byte_reader_left(&text));
 	for (size_t i = 0; i < OTEL_CONTEXT_VALUES; i++)
-		if (is_text(&key, attribute_names[i]) && strlen(taken) == byte_reader_left(&text) &&
+		if (otel_context_is_text(&key, attribute_names[i]) && strlen(taken) == byte_reader_left(&text) &&
 			profile_label_check(otel_context_labels[i], taken, &ignored))
 			memcpy(context->values[i], taken, sizeof(taken));
 }
@@ -125,7 +125,8 @@ struct otel_header {
 	uint64_t published_ns, message;
 };
 
-static bool read_header(const struct otel_context_memory *memory, uint64_t address, struct otel_header *header)
+static bool otel_context_read_header(
+	const struct otel_context_memory *memory, uint64_t address, struct otel_header *header)
 {
 	static const char signature[] = "OTEL_CTX";
 	uint8_t bytes[HEADER_BYTES];
@@ -144,7 +145,8 @@ static bool read_header(const struct otel_context_memory *memory, uint64_t addre
 	       header->message_bytes > 0 && header->message_bytes <= MAX_MESSAGE_BYTES;
 }
 
-static bool is_unchanged(const struct otel_context_memory *memory, uint64_t address, const struct otel_header *header)
+static bool otel_context_is_unchanged(
+	const struct otel_context_memory *memory, uint64_t address, const struct otel_header *header)
 {
 	uint64_t published_ns;
 
@@ -158,11 +160,11 @@ bool otel_context_at(const struct otel_context_memory *memory, uint64_t address,
 	struct otel_header header;
 
 	for (int i = 0; message && i < TRIES; i++) {
-		if (!read_header(memory, address, &header))
+		if (!otel_context_read_header(memory, address, &header))
 			return false;
 		if (header.published_ns == 0 ||
 			!memory->read(memory->context, header.message, message, header.message_bytes) ||
-			!is_unchanged(memory, address, &header))
+			!otel_context_is_unchanged(memory, address, &header))
 			continue;
 		*context = (struct otel_context){ 0 };
 		take_message(byte_reader_over(message, header.message_bytes), context);
@@ -193,7 +195,7 @@ struct headers {
 	size_t count;
 };
 
-static bool take_entry(void *context, const struct elf_maps_entry *entry, struct error *err)
+static bool otel_context_take_entry(void *context, const struct elf_maps_entry *entry, struct error *err)
 {
 	struct headers *headers = context;
 
@@ -216,7 +218,7 @@ static void find_headers(struct process_reader *reader, int32_t pid, struct head
 	while (text.size > 0 && text.data[text.size - 1] != '\n')
 		text.data[--text.size] = '\0';
 	if (text.size > 0)
-		(void)!proc_parse_maps(text.data, pid, take_entry, headers, &ignored);
+		(void)!proc_parse_maps(text.data, pid, otel_context_take_entry, headers, &ignored);
 }
 
 struct process_memory {

@@ -58,7 +58,7 @@ void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES])
  * Reads a stat file. Returns the text after comm; comm may contain anything, also line ends and parentheses, so it ends
  * with the last parenthesis (proc(5)).
  */
-static const char *read_stat(const char *path, char *text, size_t size)
+static const char *proc_read_stat(const char *path, char *text, size_t size)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
 	size_t got = file ? fread(text, 1, size - 1, file) : 0;
@@ -70,13 +70,13 @@ static const char *read_stat(const char *path, char *text, size_t size)
 }
 
 /* The state as ps shows it, X if the thread is gone, and the number of the process's threads. */
-static char read_state(int32_t tid, int *threads)
+static char proc_read_state(int32_t tid, int *threads)
 {
 	char text[1024], path[64], state;
 	const char *fields;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	fields = read_stat(path, text, sizeof(text));
+	fields = proc_read_stat(path, text, sizeof(text));
 	if (!fields || sscanf(fields, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &state,
 			       threads) != 2)
 		return 'X';
@@ -88,13 +88,13 @@ static bool has_lost_its_first(int32_t pid)
 {
 	int threads;
 
-	return read_state(pid, &threads) == 'Z' && threads > 1;
+	return proc_read_state(pid, &threads) == 'Z' && threads > 1;
 }
 
 bool proc_is_alive(int32_t pid)
 {
 	int threads;
-	char state = read_state(pid, &threads);
+	char state = proc_read_state(pid, &threads);
 
 	return state != 'X' && (state != 'Z' || threads > 1);
 }
@@ -102,7 +102,7 @@ bool proc_is_alive(int32_t pid)
 bool proc_is_stopped(int32_t tid)
 {
 	int threads;
-	char state = read_state(tid, &threads);
+	char state = proc_read_state(tid, &threads);
 
 	return state == 'T' || state == 't';
 }
@@ -180,7 +180,7 @@ static int64_t read_cpu_ns(const char *path, bool with_children)
 {
 	unsigned long long own[2], children[2];
 	char text[1024];
-	const char *fields = read_stat(path, text, sizeof(text));
+	const char *fields = proc_read_stat(path, text, sizeof(text));
 
 	if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &own[0],
 			       &own[1], &children[0], &children[1]) != 4)
@@ -222,7 +222,7 @@ int64_t proc_start_unix_s(int32_t pid)
 	struct timespec now, up;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fields = read_stat(path, text, sizeof(text));
+	fields = proc_read_stat(path, text, sizeof(text));
 	if (!fields ||
 		sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 			&ticks) != 1)
@@ -264,7 +264,7 @@ int32_t proc_parent_of(int32_t pid)
 	int parent = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fields = read_stat(path, text, sizeof(text));
+	fields = proc_read_stat(path, text, sizeof(text));
 	return fields && sscanf(fields, " %*c %d", &parent) == 1 ? parent : 0;
 }
 

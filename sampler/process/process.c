@@ -121,7 +121,7 @@ static void find_unused_places(struct process_table *table)
 	table->place_limit = used > FEW_PLACES / 2 ? 2 * used : FEW_PLACES;
 }
 
-static bool take_place(struct process_table *table, uint32_t *id, struct error *err)
+static bool process_take_place(struct process_table *table, uint32_t *id, struct error *err)
 {
 	if (table->unused_place == PROFILE_NONE && table->place_count >= table->place_limit)
 		find_unused_places(table);
@@ -137,12 +137,13 @@ static bool take_place(struct process_table *table, uint32_t *id, struct error *
 }
 
 /* Adds a place. Memory without a file always has one place in its process, and the pieces of a file mostly have one. */
-static bool add_place(struct process_table *table, const struct process_place *place, uint32_t *id, struct error *err)
+static bool process_add_place(
+	struct process_table *table, const struct process_place *place, uint32_t *id, struct error *err)
 {
 	struct process_image *image = &table->images[place->image];
 
 	if (image->latest_place == PROFILE_NONE || table->places[image->latest_place].bias != place->bias) {
-		if (!take_place(table, id, err))
+		if (!process_take_place(table, id, err))
 			return false;
 		table->places[*id] = (struct process_place){
 			.bias = place->bias, .image = place->image, .mapping = image->mapping_id
@@ -157,7 +158,7 @@ bool process_table_add_names(struct process_table *table, uint32_t *place, struc
 {
 	struct process_place made = { 0 };
 
-	if (!image_add_names(table, &made.image, err) || !add_place(table, &made, place, err))
+	if (!image_add_names(table, &made.image, err) || !process_add_place(table, &made, place, err))
 		return false;
 	/* No process has it mapped, but walks meet it. */
 	table->places[*place].is_walked = true;
@@ -239,7 +240,7 @@ bool process_table_map(
 		forget_mappings(table, process, mapped->start, mapped->end);
 		return true;
 	}
-	if (!add_place(table, &place, &mapping.place, err))
+	if (!process_add_place(table, &place, &mapping.place, err))
 		return false;
 	/* Set up by the kernel with the first probe that the process meets. */
 	if (strcmp(mapped->path, "[uprobes]") == 0) {
@@ -255,7 +256,7 @@ bool process_table_map(
 }
 
 /* Finds a process, or adds it; only an addition moves the others. */
-static bool add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
+static bool process_add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
 {
 	uint32_t id = hash_map_get(&table->by_pid, &pid), *value;
 	bool added;
@@ -277,7 +278,7 @@ static bool add_process(struct process_table *table, int32_t pid, struct process
 	return true;
 }
 
-static void find_owner(struct process_table *table, struct process *process)
+static void process_find_owner(struct process_table *table, struct process *process)
 {
 	uint64_t account;
 
@@ -288,13 +289,13 @@ static void find_owner(struct process_table *table, struct process *process)
 
 bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err)
 {
-	if (!add_process(table, pid, process, err))
+	if (!process_add_process(table, pid, process, err))
 		return false;
 	if ((*process)->maps_are_read)
 		return true;
 	(*process)->maps_are_read = true;
 	(*process)->losses = table->losses;
-	find_owner(table, *process);
+	process_find_owner(table, *process);
 	return table->host.functions->read_process(table, *process, err);
 }
 
@@ -307,7 +308,7 @@ static void name_copy(char name[PROC_COMM_BYTES], const char *text)
 	name[size] = '\0';
 }
 
-static bool add_thread(struct process_table *table, int32_t tid, bool *added, char **name, struct error *err)
+static bool process_add_thread(struct process_table *table, int32_t tid, bool *added, char **name, struct error *err)
 {
 	uint32_t *value;
 
@@ -327,7 +328,7 @@ static bool find_thread_name(
 	char *known;
 	bool added;
 
-	if (!add_thread(table, tid, &added, &known, err))
+	if (!process_add_thread(table, tid, &added, &known, err))
 		return false;
 	if (added)
 		table->host.functions->read_comm(pid, tid, known);
@@ -347,7 +348,7 @@ static bool set_thread_name(struct process_table *table, int32_t tid, const char
 	char *known;
 	bool added;
 
-	if (!add_thread(table, tid, &added, &known, err))
+	if (!process_add_thread(table, tid, &added, &known, err))
 		return false;
 	name_copy(known, name);
 	return true;
@@ -357,7 +358,7 @@ static bool set_thread_name(struct process_table *table, int32_t tid, const char
 static void find_owner_again(struct process_table *table, struct process *process)
 {
 	owner_count_mappings(owner_of(table, process), process->mappings.count, 0);
-	find_owner(table, process);
+	process_find_owner(table, process);
 	owner_count_mappings(owner_of(table, process), 0, process->mappings.count);
 }
 
@@ -404,7 +405,7 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 		 * lost. */
 		process->losses = 0;
 		/* A program may be started for another user, as by login, or have its own, as passwd. */
-		find_owner(table, process);
+		process_find_owner(table, process);
 	}
 	return true;
 }
@@ -417,7 +418,7 @@ static bool copy_parent(struct process_table *table, const struct record *record
 
 	/* The parent is found again, since adding the child may move it. */
 	if (!process_table_get(table, record->fork.parent_pid, &parent, err) ||
-		!add_process(table, record->pid, &child, err) ||
+		!process_add_process(table, record->pid, &child, err) ||
 		!process_table_get(table, record->fork.parent_pid, &parent, err))
 		return false;
 	forget_mappings(table, child, 0, UINT64_MAX);

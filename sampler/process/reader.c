@@ -216,7 +216,8 @@ static void add_late(struct lateness *late, int32_t pid)
 }
 
 /* Runs a job for a process, whose input is in the room. False if there is no answer in time. */
-static bool run_job(struct process_reader *reader, int32_t pid, enum subject subject, int (*job)(void *room), int *fd)
+static bool process_reader_run_job(
+	struct process_reader *reader, int32_t pid, enum subject subject, int (*job)(void *room), int *fd)
 {
 	struct lateness *late = &reader->late[subject];
 	struct late_process *process = find_late(late, pid);
@@ -267,7 +268,7 @@ ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const 
 	request->from_count = from_count;
 	request->size = into->iov_len;
 	memcpy(request->from, from, from_count * sizeof(*from));
-	if (!run_job(reader, pid, SUBJECT_MEMORY, read_memory, &none)) {
+	if (!process_reader_run_job(reader, pid, SUBJECT_MEMORY, read_memory, &none)) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -288,7 +289,7 @@ struct maps_request {
 };
 
 /* One read(2) returns a page at most. */
-static int read_maps(void *room)
+static int process_reader_read_maps(void *room)
 {
 	struct maps_request *request = room;
 	ssize_t got = 1;
@@ -317,7 +318,7 @@ bool process_reader_maps(struct process_reader *reader, int32_t pid, struct buff
 	request->pid = pid;
 	request->fd = -1;
 	do {
-		if (!run_job(reader, pid, SUBJECT_FILES, read_maps, &none))
+		if (!process_reader_run_job(reader, pid, SUBJECT_FILES, process_reader_read_maps, &none))
 			return false;
 		*denied = request->is_denied;
 		buffer_append(text, request->text, request->size);
@@ -346,7 +347,7 @@ struct file_request {
 _Static_assert(sizeof(struct file_request) <= DEADLINE_ROOM_BYTES, "a request fits");
 
 /* Returns a descriptor for the caller, or keeps it for copy_piece(). */
-static int hand_over(struct file_request *request, int32_t pid, int fd)
+static int process_reader_hand_over(struct file_request *request, int32_t pid, int fd)
 {
 	request->is_open = fd >= 0;
 	if (fd < 0)
@@ -363,12 +364,13 @@ static int hand_over(struct file_request *request, int32_t pid, int fd)
 	return -1;
 }
 
-static int open_file(void *room)
+static int process_reader_open_file(void *room)
 {
 	struct file_request *request = room;
 
 	request->mapping.path = request->path;
-	return hand_over(request, request->mapping.pid, elf_open_mapping(&request->mapping, &request->why));
+	return process_reader_hand_over(
+		request, request->mapping.pid, elf_open_mapping(&request->mapping, &request->why));
 }
 
 static int open_jit_map(void *room)
@@ -384,7 +386,7 @@ static int open_jit_map(void *room)
 	snprintf(request->notice, sizeof(request->notice), "%.*s", (int)notices.size, notices.size ? notices.data : "");
 	buffer_deinit(&notices);
 	free(file.name);
-	return hand_over(request, request->place.pid, file.name ? file.fd : -1);
+	return process_reader_hand_over(request, request->place.pid, file.name ? file.fd : -1);
 }
 
 static int copy_piece(void *room)
@@ -430,7 +432,7 @@ static bool copy_file(
 	while (true) {
 		int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-		if (!run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none))
+		if (!process_reader_run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none))
 			break;
 		if (request->size <= 0)
 			return lseek(file->fd, 0, SEEK_SET) == 0;
@@ -439,7 +441,7 @@ static bool copy_file(
 			!shares_take(
 				&reader->copy_ns, account, (uint64_t)(clock_read_ns(CLOCK_MONOTONIC) - began_ns)) ||
 			!file_write_all(file->fd, request->bytes, (size_t)request->size)) {
-			(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
+			(void)!process_reader_run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", file->path);
 		}
 	}
@@ -473,7 +475,7 @@ static bool open_copy(
 	if (file->info.st_size < 0 || file->info.st_size > copy_file_bytes ||
 		!shares_take(&reader->copy_ns, account, 0) ||
 		!shares_take(&reader->copied_bytes, account, (uint64_t)file->info.st_size)) {
-		(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
+		(void)!process_reader_run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 		return error_set(err, ERROR_LIMIT,
 			"%s is on a network or FUSE file system, from which at most %" PRId64 " MB a file and %" PRIu64
 			" MB of one user's are read",
@@ -492,10 +494,10 @@ static bool open_copy(
 }
 
 /* Runs the job that opens a file, and copies the file if it must not be mapped. */
-static bool find_file(struct process_reader *reader, struct file_request *request, int (*job)(void *room),
-	struct found_file *file, struct error *err)
+static bool process_reader_find_file(struct process_reader *reader, struct file_request *request,
+	int (*job)(void *room), struct found_file *file, struct error *err)
 {
-	if (!run_job(reader, file->pid, SUBJECT_FILES, job, &file->fd))
+	if (!process_reader_run_job(reader, file->pid, SUBJECT_FILES, job, &file->fd))
 		return fail_late(file->path, err);
 	if (file->fd >= 0)
 		return true;
@@ -526,7 +528,7 @@ static struct elf_root *find_root(struct process_reader *reader, int32_t pid)
 	if (tree == 0 || tree == reader->own_tree || !request)
 		return NULL;
 	request->mapping.pid = pid;
-	if (!run_job(reader, pid, SUBJECT_FILES, open_root_of_process, &fd) || fd < 0)
+	if (!process_reader_run_job(reader, pid, SUBJECT_FILES, open_root_of_process, &fd) || fd < 0)
 		return NULL;
 	/* A process that takes another root meanwhile must not give others that one. */
 	if (in_root_tree_of(pid) == tree)
@@ -556,7 +558,7 @@ bool process_reader_open(
 		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
 	request->mapping = *mapping;
 	strcpy(request->path, mapping->path);
-	if (!find_file(reader, request, open_file, &file, err) ||
+	if (!process_reader_find_file(reader, request, process_reader_open_file, &file, err) ||
 		!elf_image_of_mapping(file.fd, mapping, file.is_copy ? &file.info : NULL, image, err))
 		return false;
 	hold_root(reader, mapping->pid, *image);
@@ -577,7 +579,7 @@ bool process_reader_open_jit_map(struct process_reader *reader, const struct jit
 	strcpy(request->path, place->path);
 	request->notice[0] = '\0';
 	request->why.code = ERROR_NONE;
-	ok = find_file(reader, request, open_jit_map, &file, &why);
+	ok = process_reader_find_file(reader, request, open_jit_map, &file, &why);
 	if (notices && !ok && file.is_copy)
 		buffer_printf(notices, "%s: it names nothing\n", why.message);
 	else if (notices && !ok && why.code == ERROR_NONE)
@@ -602,10 +604,10 @@ int process_reader_watch_jit_map(struct process_reader *reader, const struct jit
 		return -1;
 	request->place = *place;
 	strcpy(request->path, place->path);
-	if (!run_job(reader, place->pid, SUBJECT_FILES, open_jit_map, &fd))
+	if (!process_reader_run_job(reader, place->pid, SUBJECT_FILES, open_jit_map, &fd))
 		return -1;
 	if (fd < 0 && request->is_open && request->may_hang)
-		(void)!run_job(reader, place->pid, SUBJECT_FILES, close_file, &none);
+		(void)!process_reader_run_job(reader, place->pid, SUBJECT_FILES, close_file, &none);
 	return fd;
 }
 
@@ -638,7 +640,8 @@ static int expect_jit_map(void *room)
 }
 
 /* Leaves the place as it is if there is none. */
-static bool take_place(const struct jit_place *place, const char *path, struct jit_place *to, struct error *err)
+static bool process_reader_take_place(
+	const struct jit_place *place, const char *path, struct jit_place *to, struct error *err)
 {
 	char *own;
 
@@ -663,14 +666,14 @@ bool process_reader_expect_jit_map(struct process_reader *reader, const struct e
 		return true;
 	request->mapping = *mapping;
 	strcpy(request->path, mapping->path);
-	if (!run_job(reader, mapping->pid, SUBJECT_FILES, expect_jit_map, &none))
+	if (!process_reader_run_job(reader, mapping->pid, SUBJECT_FILES, expect_jit_map, &none))
 		return true;
 	if (!request->ok) {
 		*err = request->why;
 		return false;
 	}
-	return take_place(&request->places[0], request->paths[0], &image->jit_map, err) &&
-	       take_place(&request->places[1], request->paths[1], &image->inherited_map, err);
+	return process_reader_take_place(&request->places[0], request->paths[0], &image->jit_map, err) &&
+	       process_reader_take_place(&request->places[1], request->paths[1], &image->inherited_map, err);
 }
 
 struct class_request {
@@ -694,5 +697,5 @@ bool process_reader_is_32bit(struct process_reader *reader, int32_t pid)
 	if (!request)
 		return false;
 	request->pid = pid;
-	return run_job(reader, pid, SUBJECT_FILES, look_at_class, &none) && request->is_32bit;
+	return process_reader_run_job(reader, pid, SUBJECT_FILES, look_at_class, &none) && request->is_32bit;
 }

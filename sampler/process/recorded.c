@@ -80,7 +80,7 @@ static bool open_as_recorded(
 
 /* perf's layout: ~/.debug/.build-id/xx/yyyy is a link to a folder that holds the file as `elf` or `vdso`, or to the
  * file itself. */
-static bool open_cached(
+static bool recorded_open_cached(
 	const struct recorded_files *files, const struct elf_build_id *id, struct elf_image **image, struct error *err)
 {
 	static const char *const names[] = { "/elf", "/vdso", "" };
@@ -103,7 +103,7 @@ bool recorded_files_open(const struct recorded_files *files, const char *path, c
 
 	if (open_as_recorded(path, id, image, err))
 		return true;
-	if (id && files->cache_directory && open_cached(files, id, image, &ignored))
+	if (id && files->cache_directory && recorded_open_cached(files, id, image, &ignored))
 		return true;
 	/* The error for the file itself is kept, as the better reason. */
 	return false;

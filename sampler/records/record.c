@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-static struct record_words read_words(struct byte_reader *r, uint64_t count)
+static struct record_words record_read_words(struct byte_reader *r, uint64_t count)
 {
 	struct record_words words = { NULL, 0 };
 
@@ -41,7 +41,8 @@ static size_t id_bytes(const struct record_layout *layout)
 }
 
 /* Reads the fields in `wanted`, as far as this layout has them. */
-static void read_id(const struct record_layout *layout, uint64_t wanted, struct byte_reader *r, struct record *record)
+static void record_read_id(
+	const struct record_layout *layout, uint64_t wanted, struct byte_reader *r, struct record *record)
 {
 	uint64_t type = layout->sample_type & wanted;
 
@@ -100,11 +101,11 @@ static void read_branches(const struct record_layout *layout, struct byte_reader
 	if (count > byte_reader_left(r) / (BRANCH_WORDS * sizeof(uint64_t)))
 		r->failed = true;
 	else
-		sample->branches = read_words(r, count * BRANCH_WORDS);
+		sample->branches = record_read_words(r, count * BRANCH_WORDS);
 }
 
 /* The kernel adds zeros so that the bytes and their size, of 4 bytes, end at a multiple of 8. */
-static void read_raw(struct byte_reader *r, struct record_sample *sample)
+static void record_read_raw(struct byte_reader *r, struct record_sample *sample)
 {
 	size_t bytes = byte_reader_u32(r);
 
@@ -118,7 +119,7 @@ static void skip_vector_registers(struct byte_reader *r)
 	uint64_t vectors = byte_reader_u16(r), vector_words = byte_reader_u16(r);
 	uint64_t predicates = byte_reader_u16(r), predicate_words = byte_reader_u16(r);
 
-	(void)read_words(r, vectors * vector_words + predicates * predicate_words);
+	(void)record_read_words(r, vectors * vector_words + predicates * predicate_words);
 }
 
 /* Patches for Linux make a set of bits of the word that tells the ABI: one more says that vector registers follow. */
@@ -129,7 +130,7 @@ static void read_user_registers(const struct record_layout *layout, struct byte_
 
 	sample->registers_abi = abi & (PERF_SAMPLE_REGS_ABI_32 | PERF_SAMPLE_REGS_ABI_64);
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
-		sample->user_registers = read_words(r, (uint64_t)__builtin_popcountll(layout->user_registers));
+		sample->user_registers = record_read_words(r, (uint64_t)__builtin_popcountll(layout->user_registers));
 	if (abi & ABI_VECTORS)
 		skip_vector_registers(r);
 }
@@ -167,7 +168,7 @@ static void read_up_to_stack(const struct record_layout *layout, struct byte_rea
 		record->id = byte_reader_u64(r);
 	if (type & PERF_SAMPLE_IP)
 		sample->ip = byte_reader_u64(r);
-	read_id(layout,
+	record_read_id(layout,
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
 			PERF_SAMPLE_CPU,
 		r, record);
@@ -176,9 +177,9 @@ static void read_up_to_stack(const struct record_layout *layout, struct byte_rea
 	if (type & PERF_SAMPLE_READ)
 		read_values(layout, r, sample);
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		sample->callchain = read_words(r, byte_reader_u64(r));
+		sample->callchain = record_read_words(r, byte_reader_u64(r));
 	if (type & PERF_SAMPLE_RAW)
-		read_raw(r, sample);
+		record_read_raw(r, sample);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		read_branches(layout, r, sample);
 	if (type & PERF_SAMPLE_REGS_USER)
@@ -186,7 +187,7 @@ static void read_up_to_stack(const struct record_layout *layout, struct byte_rea
 }
 
 /* Reads a sample. Fields after the stack are not needed. */
-static void read_sample(const struct record_layout *layout, struct byte_reader *r, struct record *record)
+static void record_read_sample(const struct record_layout *layout, struct byte_reader *r, struct record *record)
 {
 	read_up_to_stack(layout, r, record);
 	if (layout->sample_type & PERF_SAMPLE_STACK_USER)
@@ -288,7 +289,7 @@ static void read_body(const struct record_layout *layout, struct byte_reader *r,
 {
 	switch (record->kind) {
 	case RECORD_SAMPLE:
-		read_sample(layout, r, record);
+		record_read_sample(layout, r, record);
 		break;
 	case RECORD_MMAP:
 		read_mmap(r, record);
@@ -307,7 +308,7 @@ static void read_body(const struct record_layout *layout, struct byte_reader *r,
 		break;
 	case RECORD_CALLCHAIN:
 		record->callchain.cookie = byte_reader_u64(r);
-		record->callchain.words = read_words(r, byte_reader_u64(r));
+		record->callchain.words = record_read_words(r, byte_reader_u64(r));
 		break;
 	case RECORD_THROTTLE:
 	case RECORD_OTHER:
@@ -347,7 +348,7 @@ bool record_parse(
 			return error_set(err, ERROR_FORMAT, "record of type %u has no room for its id", parsed.type);
 		r.end -= trailer_bytes;
 		trailer = byte_reader_over(r.end, trailer_bytes);
-		read_id(layout,
+		record_read_id(layout,
 			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU,
 			&trailer, &parsed);
 	}

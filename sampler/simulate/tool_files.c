@@ -59,7 +59,7 @@ static bool replace_map(int fd, UWord flags)
 	return is_replaced;
 }
 
-static void take_file(const char *path, UWord flags, int fd)
+static void tool_files_take_file(const char *path, UWord flags, int fd)
 {
 	HChar map[32];
 
@@ -75,7 +75,7 @@ void tool_file_opened(UWord number, const UWord *arguments, SysRes result)
 	if (sr_isError(result))
 		return;
 	if (number == __NR_open)
-		take_file((const char *)arguments[0], arguments[1], (int)sr_Res(result));
+		tool_files_take_file((const char *)arguments[0], arguments[1], (int)sr_Res(result));
 	else if (number == __NR_openat && ((int)arguments[0] == VKI_AT_FDCWD || *(const char *)arguments[1] == '/'))
-		take_file((const char *)arguments[1], arguments[2], (int)sr_Res(result));
+		tool_files_take_file((const char *)arguments[1], arguments[2], (int)sr_Res(result));
 }

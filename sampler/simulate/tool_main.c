@@ -326,7 +326,7 @@ static Bool option(const HChar *argument)
 	       VG_BOOL_CLO(argument, "--fold-recursion", tool_options.folds_recursion);
 }
 
-static void usage(void)
+static void tool_main_usage(void)
 {
 	VG_(printf)
 	("    --out-dir=DIR                    where the files PID.GENERATION are written; must exist\n"
@@ -367,7 +367,7 @@ static void options_done(void)
 	tool_cache_init();
 }
 
-static void finish(Int status)
+static void tool_main_finish(Int status)
 {
 	(void)status;
 	threads_settle();
@@ -382,8 +382,8 @@ static void register_tool(void)
 	VG_(details_copyright_author)("GNU GPL'd, by the authors of Kelvin.");
 	VG_(details_bug_reports_to)("the authors of Kelvin");
 	VG_(details_avg_translation_sizeB)(300);
-	VG_(basic_tool_funcs)(options_done, tool_translate, finish);
-	VG_(needs_command_line_options)(option, usage, debug_usage);
+	VG_(basic_tool_funcs)(options_done, tool_translate, tool_main_finish);
+	VG_(needs_command_line_options)(option, tool_main_usage, debug_usage);
 	VG_(needs_client_requests)(request);
 	VG_(needs_syscall_wrapper)(call_begins, call_ends);
 	VG_(track_start_client_code)(thread_runs);

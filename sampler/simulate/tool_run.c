@@ -165,7 +165,7 @@ static inline void predict(struct tool_record *record, const struct tool_exit *e
 	block->branch = ran_on ? state + (state < 3) : state - (state > 0);
 }
 
-static inline void count(struct tool_record *record, uint64_t exit)
+static inline void tool_run_count(struct tool_record *record, uint64_t exit)
 {
 	uint32_t times = record->left[exit].times += tool_collects;
 
@@ -174,7 +174,7 @@ static inline void count(struct tool_record *record, uint64_t exit)
 }
 
 /* Whether a string instruction has only gone on within the block of bytes that it was counted for. */
-static inline bool goes_on(const struct tool_block *block, const struct tool_log *log)
+static inline bool tool_run_goes_on(const struct tool_block *block, const struct tool_log *log)
 {
 	const struct tool_exit *end = &block->exits[block->exit_count];
 
@@ -191,9 +191,9 @@ static inline __attribute__((always_inline)) void run_enter(
 	struct tool_left *left = &from->left[log->left];
 	const struct tool_exit *exit = &from->block->exits[log->left];
 
-	if (__builtin_expect(block->string_bytes > 0 && from->block == block && goes_on(block, log), 0))
+	if (__builtin_expect(block->string_bytes > 0 && from->block == block && tool_run_goes_on(block, log), 0))
 		return;
-	count(from, log->left);
+	tool_run_count(from, log->left);
 	tool_cache_run(from, exit, log, is_usual);
 	if (exit->is_branch)
 		predict(from, exit, log->left);
@@ -241,13 +241,13 @@ static void thread_rest(struct tool_thread *thread, uint32_t node)
 		tool_log(thread->guest)->left = 0;
 }
 
-static void settle(struct tool_thread *thread, struct tool_record *record, uint64_t number)
+static void tool_run_settle(struct tool_thread *thread, struct tool_record *record, uint64_t number)
 {
 	const struct tool_exit *exit = &record->block->exits[number];
 	uint64_t sp = thread->guest->guest_RSP;
 	uint32_t node = record->node;
 
-	count(record, number);
+	tool_run_count(record, number);
 	tool_cache_run(record, exit, tool_log(thread->guest), false);
 	if (exit->is_branch)
 		predict(record, exit, number);
@@ -265,7 +265,7 @@ static void settle(struct tool_thread *thread, struct tool_record *record, uint6
 void tool_settle(struct tool_thread *thread)
 {
 	if (thread->record != thread->resting && thread->guest)
-		settle(thread, thread->record, tool_log(thread->guest)->left);
+		tool_run_settle(thread, thread->record, tool_log(thread->guest)->left);
 }
 
 void tool_settle_fault(struct tool_thread *thread, uint64_t address)
@@ -282,7 +282,7 @@ void tool_settle_fault(struct tool_thread *thread, uint64_t address)
 	while (instructions < block->instruction_count && at < address)
 		at += block->lengths[instructions++];
 	if (instructions > 0)
-		settle(thread, tool_find(record->node, tool_prefix(block, instructions)), 0);
+		tool_run_settle(thread, tool_find(record->node, tool_prefix(block, instructions)), 0);
 	else
 		thread_rest(thread, record->node);
 }

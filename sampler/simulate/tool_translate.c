@@ -60,7 +60,7 @@ static void add_fetches(struct translation *translation, uint64_t address, unsig
 	}
 }
 
-static void add_instruction(struct translation *translation, uint64_t address, unsigned bytes)
+static void tool_translate_add_instruction(struct translation *translation, uint64_t address, unsigned bytes)
 {
 	struct tool_block *made = &translation->made;
 	unsigned instruction = made->instruction_count;
@@ -77,7 +77,7 @@ static void add_instruction(struct translation *translation, uint64_t address, u
 	made->bytes += bytes;
 }
 
-static void add_cost(struct translation *translation, const IRStmt *statement)
+static void tool_translate_add_cost(struct translation *translation, const IRStmt *statement)
 {
 	uint8_t *cost = &translation->costs[translation->made.instruction_count - 1];
 	unsigned sum = *cost + tool_cost(statement);
@@ -210,7 +210,7 @@ static void add_side_exit(struct translation *translation, const IRStmt *stateme
 }
 
 /* An instruction that repeats itself is no branch. */
-static void add_end(struct translation *translation, const IRSB *in)
+static void tool_translate_add_end(struct translation *translation, const IRSB *in)
 {
 	struct tool_block *made = &translation->made;
 	bool is_known = in->next->tag == Iex_Const;
@@ -308,9 +308,9 @@ IRSB *tool_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
 		IRStmt *statement = in->stmts[i];
 
 		if (statement->tag == Ist_IMark) {
-			add_instruction(&current, statement->Ist.IMark.addr, statement->Ist.IMark.len);
+			tool_translate_add_instruction(&current, statement->Ist.IMark.addr, statement->Ist.IMark.len);
 		} else {
-			add_cost(&current, statement);
+			tool_translate_add_cost(&current, statement);
 			add_accesses(&current, statement);
 		}
 		if (statement->tag == Ist_Exit)
@@ -318,7 +318,7 @@ IRSB *tool_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
 		addStmtToIRSB(current.out, statement);
 	}
 	mark_string(&current);
-	add_end(&current, in);
+	tool_translate_add_end(&current, in);
 	arguments[0]->Iex.Const.con->Ico.U64 = (uint64_t)(uintptr_t)tool_intern(&current.made);
 	return current.out;
 }

@@ -411,7 +411,7 @@ static bool block_equals(const struct tool_block *a, const struct tool_block *b)
 	       VG_(memcmp)(a->accesses, b->accesses, a->exits[a->exit_count].accesses * sizeof(*a->accesses)) == 0;
 }
 
-static const void *copy_of(const void *from, uint64_t bytes)
+static const void *tool_tree_copy_of(const void *from, uint64_t bytes)
 {
 	return VG_(memcpy)(tool_permanent(bytes), from, bytes);
 }
@@ -428,11 +428,11 @@ struct tool_block *tool_intern(const struct tool_block *made)
 	}
 	block = tool_permanent(sizeof(*block));
 	*block = *made;
-	block->lengths = copy_of(made->lengths, made->instruction_count);
-	block->costs = copy_of(made->costs, made->instruction_count);
-	block->exits = copy_of(made->exits, (made->exit_count + 1u) * sizeof(*made->exits));
-	block->accesses = copy_of(made->accesses, end->accesses * sizeof(*made->accesses));
-	block->fetches = copy_of(made->fetches, end->fetches * sizeof(*made->fetches));
+	block->lengths = tool_tree_copy_of(made->lengths, made->instruction_count);
+	block->costs = tool_tree_copy_of(made->costs, made->instruction_count);
+	block->exits = tool_tree_copy_of(made->exits, (made->exit_count + 1u) * sizeof(*made->exits));
+	block->accesses = tool_tree_copy_of(made->accesses, end->accesses * sizeof(*made->accesses));
+	block->fetches = tool_tree_copy_of(made->fetches, end->fetches * sizeof(*made->fetches));
 	block->number = SIMULATE_NONE;
 	block->hash = count++;
 	block->last_record = NULL;

@@ -34,7 +34,7 @@ static struct {
 	} before; /* of the entry before in this record, for steps from it */
 } output;
 
-static void fail(const char *why)
+static void tool_write_fail(const char *why)
 {
 	output.has_failed = true;
 	VG_(umsg)
@@ -42,7 +42,7 @@ static void fail(const char *why)
 }
 
 /* A file that becomes larger than the program's own limit would cost the program a signal. */
-static bool is_allowed(uint64_t bytes)
+static bool tool_write_is_allowed(uint64_t bytes)
 {
 	enum { FILE_SIZE = 1 /* RLIMIT_FSIZE, which the core has no name for */ };
 	struct vki_rlimit limit;
@@ -50,17 +50,17 @@ static bool is_allowed(uint64_t bytes)
 	return VG_(getrlimit)(FILE_SIZE, &limit) != 0 || output.written + bytes <= limit.rlim_cur;
 }
 
-static void write_all(const void *data, uint64_t bytes)
+static void tool_write_all(const void *data, uint64_t bytes)
 {
 	const char *from = data;
 
-	if (!output.has_failed && !is_allowed(bytes))
-		fail("the program has limited the size of files");
+	if (!output.has_failed && !tool_write_is_allowed(bytes))
+		tool_write_fail("the program has limited the size of files");
 	while (bytes > 0 && !output.has_failed) {
 		int count = VG_(write)(output.fd, from, (int)bytes);
 
 		if (count <= 0) {
-			fail(count == -VKI_ENOSPC ? "the disk is full" : "an error of the disk");
+			tool_write_fail(count == -VKI_ENOSPC ? "the disk is full" : "an error of the disk");
 			return;
 		}
 		from += count;
@@ -76,8 +76,8 @@ static void record_flush(void)
 	if (output.record.entries > 0) {
 		VG_(memset)(output.payload + output.used, 0, padding);
 		output.record.bytes = output.used + padding;
-		write_all(&output.record, sizeof(output.record));
-		write_all(output.payload, output.record.bytes);
+		tool_write_all(&output.record, sizeof(output.record));
+		tool_write_all(output.payload, output.record.bytes);
 	}
 	output.record = (struct simulate_record){ 0 };
 	output.used = 0;
@@ -136,7 +136,7 @@ static void *entry_with_text(enum simulate_kind kind, uint64_t bytes, const char
 	return entry;
 }
 
-static uint64_t text_bytes(const char *text)
+static uint64_t tool_write_text_bytes(const char *text)
 {
 	uint64_t bytes = text ? VG_(strlen)(text) : 0;
 
@@ -214,7 +214,7 @@ static void mappings_write(void)
 	for (; output.mapping_count < tool_mapping_count; output.mapping_count++) {
 		const struct tool_mapping *mapping = tool_mapping(output.mapping_count);
 		struct simulate_mapping *entry;
-		uint64_t bytes = text_bytes(mapping->path);
+		uint64_t bytes = tool_write_text_bytes(mapping->path);
 
 		entry = entry_with_text(SIMULATE_MAPPING, sizeof(*entry), mapping->path, bytes);
 		entry->start = mapping->start;
@@ -435,7 +435,7 @@ static void counts_write(void)
 static void dump_write(enum simulate_trigger trigger, const char *name)
 {
 	struct simulate_dump *dump;
-	uint64_t bytes = text_bytes(name);
+	uint64_t bytes = tool_write_text_bytes(name);
 
 	threads_write();
 	dump = entry_with_text(SIMULATE_DUMP, sizeof(*dump), name, bytes);

@@ -113,7 +113,8 @@ static bool address_mapping(void *context, const struct simulate_mapping *mappin
 	return true;
 }
 
-static bool add_address(struct address_reader *reader, uint32_t mapping, uint64_t address, struct error *err)
+static bool simulated_addresses_add_address(
+	struct address_reader *reader, uint32_t mapping, uint64_t address, struct error *err)
 {
 	struct profile_location location = simulation_locate(reader->file, mapping, address);
 	uint32_t id;
@@ -127,7 +128,7 @@ static bool address_block(void *context, const struct simulated_block *block, st
 	uint64_t address = block->address;
 
 	for (size_t i = 0; i < block->instruction_count; i++) {
-		if (!add_address(reader, block->mapping, address, err))
+		if (!simulated_addresses_add_address(reader, block->mapping, address, err))
 			return false;
 		address += block->lengths[i];
 	}
@@ -136,7 +137,8 @@ static bool address_block(void *context, const struct simulated_block *block, st
 
 static bool address_node(void *context, const struct simulated_node *node, struct error *err)
 {
-	return node->parent == SIMULATE_NONE || add_address(context, node->mapping, node->call_site, err);
+	return node->parent == SIMULATE_NONE ||
+	       simulated_addresses_add_address(context, node->mapping, node->call_site, err);
 }
 
 static bool address_thread(void *context, const struct simulate_thread *thread, struct error *err)
@@ -165,7 +167,7 @@ static bool address_dump(void *context, const struct simulate_dump *dump, const 
 	return true;
 }
 
-static int compare_threads(const void *left, const void *right)
+static int simulated_addresses_compare_threads(const void *left, const void *right)
 {
 	const struct simulate_thread *a = left, *b = right;
 
@@ -180,8 +182,8 @@ static void describe_cut(const struct simulation_file *file, struct buffer *noti
 			file->pid);
 }
 
-static bool add_file(struct address_reader *reader, const struct sampler_simulation *simulation, struct buffer *notices,
-	struct error *err)
+static bool simulated_addresses_add_file(struct address_reader *reader, const struct sampler_simulation *simulation,
+	struct buffer *notices, struct error *err)
 {
 	const struct simulated_visitor visitor = {
 		.process = address_process,
@@ -201,7 +203,7 @@ static bool add_file(struct address_reader *reader, const struct sampler_simulat
 		return error_prefix(err, "simulation of process %d", reader->file->pid);
 	if (reader->file->thread_count > 0)
 		qsort(reader->file->threads, reader->file->thread_count, sizeof(struct simulate_thread),
-			compare_threads);
+			simulated_addresses_compare_threads);
 	if (end.is_cut)
 		describe_cut(reader->file, notices);
 	return true;
@@ -223,7 +225,7 @@ bool simulation_add_addresses(struct sampler_simulation *simulation, struct prof
 		(struct process_host){ .functions = &reader.functions, .context = &reader.host }, notices);
 	for (size_t i = 0; ok && i < simulation->file_count; i++) {
 		reader.file = &simulation->files[i];
-		ok = add_file(&reader, simulation, notices, err);
+		ok = simulated_addresses_add_file(&reader, simulation, notices, err);
 	}
 	ok = ok && result_take_images(result, &reader.table, err);
 	process_table_deinit(&reader.table);

@@ -96,8 +96,8 @@ static bool is_left_before(
 	return is_left;
 }
 
-static bool add_instruction(struct count_reader *reader, struct count_block *block, const struct count_segment *added,
-	bool is_left_here, struct error *err)
+static bool counts_add_instruction(struct count_reader *reader, struct count_block *block,
+	const struct count_segment *added, bool is_left_here, struct error *err)
 {
 	struct count_segment *last = block->segment_count ? &reader->segments[reader->segment_count - 1] : NULL;
 
@@ -129,7 +129,8 @@ static bool count_block(void *context, const struct simulated_block *from, struc
 		struct count_segment segment = { .quarters = from->costs[i], .first = i, .count = 1 };
 
 		if (!find_location(reader, from->mapping, address, &segment.location, err) ||
-			!add_instruction(reader, &block, &segment, is_left_before(reader, &block, &exit, i), err))
+			!counts_add_instruction(
+				reader, &block, &segment, is_left_before(reader, &block, &exit, i), err))
 			return false;
 		address += from->lengths[i];
 	}
@@ -251,7 +252,8 @@ static bool count_dump(void *context, const struct simulate_dump *dump, const ch
 
 /* ---- Counts ---- */
 
-static bool find_thread(struct count_reader *reader, const struct count_node *node, uint32_t *thread, struct error *err)
+static bool counts_find_thread(
+	struct count_reader *reader, const struct count_node *node, uint32_t *thread, struct error *err)
 {
 	struct count_root *root = &reader->roots[node->root];
 	const struct profile_thread made = {
@@ -276,12 +278,12 @@ static int64_t counted_times(int64_t times, int64_t by)
 }
 
 /* The values of a location in a context, to add to. */
-static bool find_values(struct count_reader *reader, const struct count_node *node, uint32_t location, int64_t **values,
-	struct error *err)
+static bool counts_find_values(struct count_reader *reader, const struct count_node *node, uint32_t location,
+	int64_t **values, struct error *err)
 {
 	uint32_t stack, thread, sample;
 
-	if (!find_thread(reader, node, &thread, err) ||
+	if (!counts_find_thread(reader, node, &thread, err) ||
 		!profile_add_stack(reader->made, node->stack, location, &stack, err) ||
 		!profile_find_sample(reader->made, stack, thread, &sample, err))
 		return false;
@@ -298,7 +300,7 @@ static bool count_segment(struct count_reader *reader, const struct count_node *
 {
 	int64_t *values;
 
-	if (!find_values(reader, node, segment->location, &values, err))
+	if (!counts_find_values(reader, node, segment->location, &values, err))
 		return false;
 	values[COLUMN_INSTRUCTIONS] = saturating_add(values[COLUMN_INSTRUCTIONS], counted_times(times, segment->count));
 	values[COLUMN_CYCLES] = saturating_add(values[COLUMN_CYCLES], counted_times(times, segment->quarters));
@@ -344,7 +346,7 @@ static bool count_costs(struct count_reader *reader, const struct simulated_coun
 
 		while (cost->instruction >= segment->first + segment->count)
 			segment++;
-		if (!find_values(reader, &reader->nodes[count->node], segment->location, &values, err))
+		if (!counts_find_values(reader, &reader->nodes[count->node], segment->location, &values, err))
 			return false;
 		for (size_t j = 0; j < SIMULATE_VALUES; j++)
 			values[columns[j]] = saturating_add(values[columns[j]], (int64_t)cost->values[j]);

@@ -120,7 +120,7 @@ static bool file_skip_to(struct file_reader *reader, uint64_t position, struct e
 /* ---- Entries ---- */
 
 /* Whether an entry could be read. One at whose place the file ends is left to the caller. */
-static bool is_whole(const struct byte_reader *entry)
+static bool simulated_file_is_whole(const struct byte_reader *entry)
 {
 	return byte_reader_ok(entry);
 }
@@ -130,7 +130,7 @@ static bool take_process(struct file_reader *reader, struct byte_reader *entry, 
 	struct simulate_process process = { 0 };
 
 	byte_reader_copy(entry, &process, sizeof(process));
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	if (reader->has_process)
 		return error_set(err, ERROR_FORMAT, "a second process");
@@ -148,7 +148,8 @@ static bool take_process(struct file_reader *reader, struct byte_reader *entry, 
 }
 
 /* Copies text that follows an entry. NULL: it is cut. */
-static const char *take_text(struct byte_reader *entry, uint32_t size, char text[MAX_TEXT_BYTES + 1], struct error *err)
+static const char *simulated_file_take_text(
+	struct byte_reader *entry, uint32_t size, char text[MAX_TEXT_BYTES + 1], struct error *err)
 {
 	const uint8_t *bytes;
 
@@ -162,16 +163,16 @@ static const char *take_text(struct byte_reader *entry, uint32_t size, char text
 	return text;
 }
 
-static bool take_mapping(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+static bool simulated_file_take_mapping(struct file_reader *reader, struct byte_reader *entry, struct error *err)
 {
 	struct simulate_mapping mapping = { 0 };
 	char path[MAX_TEXT_BYTES + 1];
 
 	byte_reader_copy(entry, &mapping, sizeof(mapping));
-	if (!take_text(entry, mapping.path_bytes, path, err))
+	if (!simulated_file_take_text(entry, mapping.path_bytes, path, err))
 		return false;
 	byte_reader_align(entry, sizeof(uint64_t));
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	if (mapping.end <= mapping.start || reader->mapping_count == MAX_MAPPINGS)
 		return error_set(err, ERROR_FORMAT, "mapping %u is empty", reader->mapping_count);
@@ -212,7 +213,7 @@ static bool take_instructions(struct file_reader *reader, struct byte_reader *en
 	return true;
 }
 
-static bool take_block(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+static bool simulated_file_take_block(struct file_reader *reader, struct byte_reader *entry, struct error *err)
 {
 	struct simulated_block block = { .lengths = reader->entry->lengths,
 		.costs = reader->entry->costs,
@@ -233,7 +234,7 @@ static bool take_block(struct file_reader *reader, struct byte_reader *entry, st
 	}
 	if (!is_good)
 		return error_set(err, ERROR_FORMAT, "block %zu is malformed", reader->block_count);
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	if (!ARRAY_RESERVE(&reader->blocks, &reader->block_capacity, reader->block_count + 1, max_blocks, err))
 		return false;
@@ -247,7 +248,7 @@ static bool take_node(struct file_reader *reader, struct byte_reader *entry, str
 	uint64_t distance = byte_reader_uleb128(entry), place = byte_reader_uleb128(entry);
 
 	reader->before.call_site += (uint64_t)byte_reader_zigzag(entry);
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	if (distance > reader->node_count || place % 4 >= SIMULATE_NODE_KINDS ||
 		!take_mapping_id(reader, place / 4, &node.mapping) || reader->node_count == max_nodes)
@@ -265,7 +266,7 @@ static bool take_thread(struct file_reader *reader, struct byte_reader *entry, s
 	struct simulate_thread thread = { 0 };
 
 	byte_reader_copy(entry, &thread, sizeof(thread));
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	if (thread.root >= reader->node_count)
 		return error_set(err, ERROR_FORMAT, "a thread has node %u, which is not there", thread.root);
@@ -279,10 +280,10 @@ static bool take_dump(struct file_reader *reader, struct byte_reader *entry, str
 	char name[MAX_TEXT_BYTES + 1];
 
 	byte_reader_copy(entry, &dump, sizeof(dump));
-	if (!take_text(entry, dump.name_bytes, name, err))
+	if (!simulated_file_take_text(entry, dump.name_bytes, name, err))
 		return false;
 	byte_reader_align(entry, sizeof(uint64_t));
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	return !reader->visitor->dump || reader->visitor->dump(reader->visitor->context, &dump, name, err);
 }
@@ -312,7 +313,7 @@ static bool take_cost(struct byte_reader *entry, const struct file_block *block,
 	unsigned set = (unsigned)(head % SIMULATE_COST_STEP) / SIMULATE_COST_SET;
 
 	*has_next = (head & SIMULATE_COST_MORE) != 0;
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	if (set == 0 || step >= block->instruction_count - *instruction)
 		return false;
@@ -331,7 +332,7 @@ static bool take_costs(struct file_reader *reader, struct byte_reader *entry, st
 	uint64_t instruction = 0;
 	bool has_next = true;
 
-	while (has_next && is_whole(entry)) {
+	while (has_next && simulated_file_is_whole(entry)) {
 		if (count->cost_count == SIMULATE_BLOCK_MOST ||
 			!take_cost(entry, &reader->blocks[count->block], &instruction,
 				&reader->entry->cost[count->cost_count], &has_next))
@@ -350,7 +351,7 @@ static bool take_count(struct file_reader *reader, struct byte_reader *entry, st
 	reader->before.block += (step >> 1) ^ -(step & 1);
 	if (head & SIMULATE_COUNT_NODE)
 		reader->before.node += (uint64_t)byte_reader_zigzag(entry);
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	if (reader->before.node >= reader->node_count || reader->before.block >= reader->block_count)
 		return error_set(err, ERROR_FORMAT,
@@ -362,16 +363,16 @@ static bool take_count(struct file_reader *reader, struct byte_reader *entry, st
 		((head & SIMULATE_COUNT_COSTS) && !take_costs(reader, entry, &count)))
 		return error_set(
 			err, ERROR_FORMAT, "the count of block %u in node %u is malformed", count.block, count.node);
-	return !is_whole(entry) || reader->visitor->count(reader->visitor->context, &count, err);
+	return !simulated_file_is_whole(entry) || reader->visitor->count(reader->visitor->context, &count, err);
 }
 
-static bool take_end(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+static bool simulated_file_take_end(struct file_reader *reader, struct byte_reader *entry, struct error *err)
 {
 	struct simulate_end end = { 0 };
 
 	(void)err;
 	byte_reader_copy(entry, &end, sizeof(end));
-	if (!is_whole(entry))
+	if (!simulated_file_is_whole(entry))
 		return true;
 	reader->has_end = true;
 	reader->end->end = end;
@@ -387,13 +388,13 @@ static take_entry *taker_of(const struct file_reader *reader, uint32_t kind)
 {
 	static take_entry *const takers[] = {
 		[SIMULATE_PROCESS] = take_process,
-		[SIMULATE_MAPPING] = take_mapping,
-		[SIMULATE_BLOCKS] = take_block,
+		[SIMULATE_MAPPING] = simulated_file_take_mapping,
+		[SIMULATE_BLOCKS] = simulated_file_take_block,
 		[SIMULATE_NODES] = take_node,
 		[SIMULATE_THREAD] = take_thread,
 		[SIMULATE_COUNTS] = take_count,
 		[SIMULATE_DUMP] = take_dump,
-		[SIMULATE_END] = take_end,
+		[SIMULATE_END] = simulated_file_take_end,
 	};
 
 	if (kind == SIMULATE_COUNTS && !reader->visitor->count)
@@ -402,7 +403,7 @@ static take_entry *taker_of(const struct file_reader *reader, uint32_t kind)
 }
 
 /* Reads the entries of a record. `*is_cut`: the file ends within one of them. */
-static bool read_entries(
+static bool simulated_file_read_entries(
 	struct file_reader *reader, const struct simulate_record *record, uint64_t end, bool *is_cut, struct error *err)
 {
 	take_entry *take = taker_of(reader, record->kind);
@@ -443,7 +444,7 @@ static bool read_record(struct file_reader *reader, bool *is_cut, struct error *
 	reader->at += sizeof(record);
 	if (!checked_add(file_position(reader), record.bytes, &end) || record.bytes % sizeof(uint64_t) != 0)
 		return error_set(err, ERROR_FORMAT, "a record of %" PRIu64 " bytes", record.bytes);
-	if (!read_entries(reader, &record, end, is_cut, err))
+	if (!simulated_file_read_entries(reader, &record, end, is_cut, err))
 		return false;
 	*is_cut = *is_cut || end > reader->bytes;
 	return true;

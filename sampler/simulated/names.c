@@ -64,7 +64,8 @@ static void note_lines(struct name_group *group, const struct profile *profile, 
 			group->without_line |= line_bit(i);
 }
 
-static bool add_to_group(struct simulation_names *names, struct hash_map *by_frames, uint32_t id, struct error *err)
+static bool simulated_names_add_to_group(
+	struct simulation_names *names, struct hash_map *by_frames, uint32_t id, struct error *err)
 {
 	const struct profile_location *location = &names->named->locations[id];
 	struct frames_key key = key_of_frames(names, location);
@@ -85,41 +86,44 @@ static bool add_to_group(struct simulation_names *names, struct hash_map *by_fra
 	return true;
 }
 
-static bool make_groups(struct simulation_names *names, struct error *err)
+static bool simulated_names_make_groups(struct simulation_names *names, struct error *err)
 {
 	struct hash_map by_frames;
 	bool ok = true;
 
 	hash_map_init(&by_frames, sizeof(struct frames_key));
 	for (uint32_t i = 0; ok && i < names->location_count; i++)
-		ok = add_to_group(names, &by_frames, i, err);
+		ok = simulated_names_add_to_group(names, &by_frames, i, err);
 	hash_map_deinit(&by_frames);
 	return ok;
 }
 
-static bool copy_string(struct simulation_names *names, uint32_t *string, struct error *err)
+static bool simulated_names_copy_string(struct simulation_names *names, uint32_t *string, struct error *err)
 {
 	return profile_intern(names->made, profile_string(names->named, *string), string, err);
 }
 
-static bool copy_mappings(struct simulation_names *names, struct error *err)
+static bool simulated_names_copy_mappings(struct simulation_names *names, struct error *err)
 {
 	for (size_t i = 0; i < names->named->mapping_count; i++) {
 		struct profile_mapping mapping = names->named->mappings[i];
 
-		if (!copy_string(names, &mapping.path, err) || !copy_string(names, &mapping.build_id, err) ||
+		if (!simulated_names_copy_string(names, &mapping.path, err) ||
+			!simulated_names_copy_string(names, &mapping.build_id, err) ||
 			!profile_add_mapping(names->made, &mapping, &names->mappings[i], err))
 			return false;
 	}
 	return true;
 }
 
-static bool copy_function(struct simulation_names *names, uint32_t id, struct error *err)
+static bool simulated_names_copy_function(struct simulation_names *names, uint32_t id, struct error *err)
 {
 	struct profile_function function = names->named->functions[id];
 
-	return copy_string(names, &function.name, err) && copy_string(names, &function.linkage_name, err) &&
-	       copy_string(names, &function.file, err) && copy_string(names, &function.module, err) &&
+	return simulated_names_copy_string(names, &function.name, err) &&
+	       simulated_names_copy_string(names, &function.linkage_name, err) &&
+	       simulated_names_copy_string(names, &function.file, err) &&
+	       simulated_names_copy_string(names, &function.module, err) &&
 	       profile_add_function(names->made, &function, &names->functions[id], err);
 }
 
@@ -142,8 +146,8 @@ bool simulation_names_create(struct profile *named, struct profile *made, enum s
 		error_set_memory(err);
 	else
 		memset(created->functions, 0xff, (named->function_count + 1) * sizeof(*created->functions));
-	if (created->group_of && created->functions && created->mappings && copy_mappings(created, err) &&
-		make_groups(created, err)) {
+	if (created->group_of && created->functions && created->mappings &&
+		simulated_names_copy_mappings(created, err) && simulated_names_make_groups(created, err)) {
 		*names = created;
 		return true;
 	}
@@ -185,7 +189,8 @@ static bool copy_lines(struct simulation_names *names, const struct name_group *
 	for (uint32_t i = 0; i < location->line_count; i++) {
 		const struct profile_line *line = &names->named->lines[location->first_line + i];
 
-		if (names->functions[line->function] == PROFILE_NONE && !copy_function(names, line->function, err))
+		if (names->functions[line->function] == PROFILE_NONE &&
+			!simulated_names_copy_function(names, line->function, err))
 			return false;
 		lines[i] = (struct profile_line){ names->functions[line->function],
 			group->without_line & line_bit(i) ? 0 : line->line };

@@ -33,7 +33,7 @@ static bool parse_name(const char *name, struct simulation_file *file)
 	       file->pid > 0;
 }
 
-static bool add_file(struct sampler_simulation *simulation, const char *name, struct error *err)
+static bool simulation_add_file(struct sampler_simulation *simulation, const char *name, struct error *err)
 {
 	struct simulation_file file = { 0 };
 	struct stat info;
@@ -51,7 +51,7 @@ static bool add_file(struct sampler_simulation *simulation, const char *name, st
 	return true;
 }
 
-static int compare_files(const void *left, const void *right)
+static int simulation_compare_files(const void *left, const void *right)
 {
 	const struct simulation_file *a = left, *b = right;
 
@@ -70,10 +70,10 @@ static bool list_files(struct sampler_simulation *simulation, const char *path, 
 	if (simulation->directory < 0)
 		ok = error_set_errno(err, errno, "cannot read %.300s", path);
 	while (ok && (entry = readdir(directory)) != NULL)
-		ok = add_file(simulation, entry->d_name, err);
+		ok = simulation_add_file(simulation, entry->d_name, err);
 	closedir(directory);
 	if (simulation->file_count > 0)
-		qsort(simulation->files, simulation->file_count, sizeof(*simulation->files), compare_files);
+		qsort(simulation->files, simulation->file_count, sizeof(*simulation->files), simulation_compare_files);
 	return ok && (simulation->file_count > 0 || error_set(err, ERROR_EMPTY, "no process was simulated"));
 }
 
@@ -106,7 +106,7 @@ static inline void simulation_cleanup(struct sampler_simulation **simulation)
 /* ---- The profile ---- */
 
 /* A period of one instruction says that nothing was sampled (profile_metric()). */
-static bool add_value_types(struct profile *profile, struct error *err)
+static bool simulation_add_value_types(struct profile *profile, struct error *err)
 {
 	static const char *const types[COLUMN_COUNT] = {
 		[COLUMN_SAMPLES] = "samples",
@@ -132,7 +132,7 @@ static bool add_value_types(struct profile *profile, struct error *err)
 }
 
 /* Of the machine nothing is kept: the counts do not depend on it. */
-static bool fill_facts(struct profile *profile, const struct sampler_simulated *simulated, struct error *err)
+static bool simulation_fill_facts(struct profile *profile, const struct sampler_simulated *simulated, struct error *err)
 {
 	for (size_t i = 0; i < simulated->label_count; i++)
 		if (!profile_set_label(profile, simulated->labels[i].key, simulated->labels[i].value, err))
@@ -158,7 +158,7 @@ bool sampler_simulation_read(const struct sampler_simulated *simulated, struct s
 	if (!made->path)
 		return error_set_memory(err);
 	if (!list_files(made, simulated->directory, err) || !profile_create(&profile, err) ||
-		!fill_facts(profile, simulated, err) || !profile_add_run(profile, &made->run, &run, err) ||
+		!simulation_fill_facts(profile, simulated, err) || !profile_add_run(profile, &made->run, &run, err) ||
 		!simulation_add_addresses(made, profile, result, notices, err))
 		return false;
 	result->profile = TAKE(profile);
@@ -166,7 +166,7 @@ bool sampler_simulation_read(const struct sampler_simulated *simulated, struct s
 	return true;
 }
 
-static bool copy_facts(struct profile *made, const struct profile *named, struct error *err)
+static bool simulation_copy_facts(struct profile *made, const struct profile *named, struct error *err)
 {
 	for (size_t i = 0; i < named->label_count; i++)
 		if (!profile_set_label(made, profile_string(named, named->labels[i].key),
@@ -194,7 +194,7 @@ static void estimate_cycles(struct profile *made)
 	}
 }
 
-static void describe_losses(const struct simulation_losses *losses, struct buffer *notices)
+static void simulation_describe_losses(const struct simulation_losses *losses, struct buffer *notices)
 {
 	if (!notices)
 		return;
@@ -217,8 +217,8 @@ static bool count_by(struct sampler_simulation *simulation, struct profile *name
 	bool ok;
 
 	*counting->losses = (struct simulation_losses){ 0 };
-	if (!profile_create(&made, err) || !add_value_types(made, err) || !copy_facts(made, named, err) ||
-		!profile_add_run(made, &simulation->run, &run, err) ||
+	if (!profile_create(&made, err) || !simulation_add_value_types(made, err) ||
+		!simulation_copy_facts(made, named, err) || !profile_add_run(made, &simulation->run, &run, err) ||
 		!simulation_names_create(named, made, detail, &counting->names, err))
 		return false;
 	counting->made = made;
@@ -254,7 +254,7 @@ bool sampler_simulation_count(
 					 : "the program never switched the counting on");
 	}
 	estimate_cycles(counting.made);
-	describe_losses(&losses, notices);
+	simulation_describe_losses(&losses, notices);
 	profile_destroy(result->profile);
 	result->profile = counting.made;
 	return true;

@@ -87,7 +87,7 @@ static struct rule_row *row_of(const struct rule_cache *cache, uint64_t address)
 	return &cache->rows[mixed >> (64 - RULE_ROW_BITS)];
 }
 
-static bool holds(const struct rule_row *row, uint64_t owner, uint64_t address)
+static bool rule_cache_holds(const struct rule_row *row, uint64_t owner, uint64_t address)
 {
 	return row->owner == owner && address - row->start < row->size;
 }
@@ -122,7 +122,7 @@ static bool keep_described(
 
 	if (!code->table || frame_table_machine(code->table) != machine)
 		return false;
-	if (holds(row, owner, code->image_address)) {
+	if (rule_cache_holds(row, owner, code->image_address)) {
 		keep_pushes(entry, &row->pushes);
 		return true;
 	}
@@ -138,7 +138,7 @@ static bool may_be_guessed(enum cached_kind kind)
 	return kind == CACHED_NO_RULE || kind == CACHED_GO || kind == CACHED_SYSCALL || kind == CACHED_LAST_RETURN;
 }
 
-static bool read_code(const struct code_place *place, size_t bytes, struct unwind_code *code)
+static bool rule_cache_read_code(const struct code_place *place, size_t bytes, struct unwind_code *code)
 {
 	const struct unwind_space *space = place->space;
 
@@ -168,17 +168,17 @@ static void keep_guess(
 	bool is_image = code->code.bytes;
 	struct scan_result scanned;
 
-	if (holds(row, owner, pc)) {
+	if (rule_cache_holds(row, owner, pc)) {
 		keep_places(entry, &row->pushes);
 		return;
 	}
 	if (negative_cache_has(&cache->negative, owner, pc))
 		return;
-	if (!code->code.bytes && !read_code(place, UNWIND_CODE_BYTES, code))
+	if (!code->code.bytes && !rule_cache_read_code(place, UNWIND_CODE_BYTES, code))
 		return;
 	scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
 	if (scanned.pushes.cfa_offset == 0 && scanned.leaves_code && !is_image &&
-		read_code(place, UNWIND_MOST_CODE_BYTES, code))
+		rule_cache_read_code(place, UNWIND_MOST_CODE_BYTES, code))
 		scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
 	if (scanned.is_hopeless)
 		keep_hopeless(cache, owner, pc - code->code.at);
@@ -188,7 +188,7 @@ static void keep_guess(
 }
 
 /* The code of a maker who does not know a frame is read when that is met: most are never read. */
-static bool is_made(const struct unwind_space *space, const struct unwind_code *code)
+static bool rule_cache_is_made(const struct unwind_space *space, const struct unwind_code *code)
 {
 	return space->maker.find_caller && !code->table && !code->code.bytes;
 }
@@ -220,7 +220,7 @@ static bool is_called(const struct code_place *place, const struct unwind_code *
 	struct unwind_code patched = *code;
 
 	return !code->code.bytes || machine->is_behind_call(&code->code) ||
-	       (read_code(place, PATCHED_BYTES, &patched) && machine->is_behind_call(&patched.code));
+	       (rule_cache_read_code(place, PATCHED_BYTES, &patched) && machine->is_behind_call(&patched.code));
 }
 
 /*
@@ -291,7 +291,7 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	if (place->is_exact || entry->may_return ? keep_described(cache, machine, &code, entry)
 						 : keep_placed(cache, machine, &code, entry))
 		return;
-	if (is_made(space, &code)) {
+	if (rule_cache_is_made(space, &code)) {
 		entry->kind = CACHED_MADE;
 		entry->is_made = true;
 		return;

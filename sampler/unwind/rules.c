@@ -50,7 +50,7 @@ bool rules_as_pushes(const struct machine *machine, const struct frame_rule *rul
 }
 
 /* Every byte is set, for it is hashed and compared as bytes. */
-static void fill(struct rules_rule *made, const struct frame_rule *rule, const struct frame_table *table)
+static void unwind_rules_fill(struct rules_rule *made, const struct frame_rule *rule, const struct frame_table *table)
 {
 	const struct machine *machine = frame_table_machine(table);
 	const struct frame_register_rule *return_address = &rule->registers[machine->return_column];
@@ -84,7 +84,7 @@ bool rules_intern(struct rules *rules, const struct frame_rule *rule, const stru
 	uint32_t *value;
 	bool added;
 
-	fill(&content, rule, table);
+	unwind_rules_fill(&content, rule, table);
 	/* Two independent halves of a hash: different rules are assumed never to agree in both. */
 	key[0] = hash_bytes(&content, sizeof(content));
 	key[1] = hash_bytes_seeded(&content, sizeof(content), key[0]);

@@ -110,7 +110,7 @@ static void leave_for_later(struct scan *scan, size_t at, const struct machine_f
 		scan->pending[scan->pending_count++] = (struct pending){ scan->result->bytes, at, *frame };
 }
 
-static enum outcome follow(
+static enum outcome scan_follow(
 	struct scan *scan, const struct machine_step *step, size_t *at, const struct machine_frame *frame)
 {
 	switch ((enum machine_flow)step->flow) {
@@ -184,7 +184,7 @@ static enum outcome scan_take(struct scan *scan, size_t *at, struct machine_fram
 		return OUTCOME_DEAD_END;
 	scan->is_hopeless &= add_to_run(scan->scanner, *at, *at + step.size);
 	note_straight(scan, *at + step.size);
-	return follow(scan, &step, at, frame);
+	return scan_follow(scan, &step, at, frame);
 }
 
 /* Takes the next pending path. False if there is none. */

@@ -58,8 +58,8 @@ static bool find_cfa(struct walk *w, const struct rules_rule *rule, uint64_t *cf
 }
 
 /* A register's value in the caller; false with the reason when it is out of reach. */
-static bool recover(struct walk *w, const struct rules_place *place, const struct frame_table *table, uint64_t cfa,
-	uint64_t *value, enum profile_stop *stop)
+static bool unwind_recover(struct walk *w, const struct rules_place *place, const struct frame_table *table,
+	uint64_t cfa, uint64_t *value, enum profile_stop *stop)
 {
 	const struct frame_memory memory = { read_stack_for_expression, w->dump };
 	const struct frame_register_rule *rule = &place->rule;
@@ -127,11 +127,11 @@ static bool step_to_caller(struct walk *w, const struct rules_rule *rule, uint64
 	enum profile_stop ignored;
 	uint64_t value;
 
-	if (!recover(w, &return_address, rule->table, cfa, &caller.values[machine->program_counter], stop))
+	if (!unwind_recover(w, &return_address, rule->table, cfa, &caller.values[machine->program_counter], stop))
 		return false;
 	caller.values[machine->stack_pointer] = cfa;
 	for (unsigned int i = 0; i < rule->place_count; i++)
-		if (recover(w, &rule->places[i], rule->table, cfa, &value, &ignored))
+		if (unwind_recover(w, &rule->places[i], rule->table, cfa, &value, &ignored))
 			caller.values[rule->places[i].number] = value;
 	walk_take_registers(w, &caller);
 	return true;
@@ -209,7 +209,7 @@ static void look_up_code(struct walk *w)
 }
 
 /* Finds what is known of the code that the walk has come to. False, with the reason: no frame can be there. */
-static bool find_code(struct walk *w)
+static bool unwind_find_code(struct walk *w)
 {
 	if (w->pc == 0) {
 		w->result->stop = PROFILE_STOP_ROOT;
@@ -252,7 +252,7 @@ static bool mend_first_step(struct walk *w)
 			return false;
 		case WALK_OTHERWISE:
 			result->placed = 0;
-			return find_code(w);
+			return unwind_find_code(w);
 		case WALK_UNKNOWN:
 			break;
 		}
@@ -271,7 +271,7 @@ static bool locate(struct walk *w)
 		result->stop = PROFILE_STOP_DEPTH;
 		return false;
 	}
-	if (!find_code(w) && !mend_first_step(w))
+	if (!unwind_find_code(w) && !mend_first_step(w))
 		return false;
 	if (w->trials.count > 0 && !walk_caller_may_hold(w)) {
 		result->stop = PROFILE_STOP_BAD_STACK;
@@ -393,7 +393,7 @@ static bool locate_or_try_another(struct walk *w)
 }
 
 /* A stack is not known to be whole where a step on its way may have passed over frames. */
-static void end(struct walk *w)
+static void unwind_end(struct walk *w)
 {
 	if (w->result->stop != PROFILE_STOP_OPEN)
 		w->result->placed = 0;
@@ -401,7 +401,7 @@ static void end(struct walk *w)
 		w->result->stop = PROFILE_STOP_OPEN;
 }
 
-static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, size_t place)
+static void unwind_begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, size_t place)
 {
 	const struct machine *machine = job->space.machine;
 	struct unwind_frame *frames = unwinder->frames[place];
@@ -425,7 +425,7 @@ static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *
 /* A walk that has ended is replaced by the last one. */
 static void leave(struct walk **going, size_t *count, size_t index)
 {
-	end(going[index]);
+	unwind_end(going[index]);
 	going[index] = going[--*count];
 }
 
@@ -439,7 +439,7 @@ void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t co
 			jobs[i].result = (struct unwind_result){ .stop = PROFILE_STOP_UNWINDER };
 			continue;
 		}
-		begin(&walks[i], unwinder, &jobs[i], i);
+		unwind_begin(&walks[i], unwinder, &jobs[i], i);
 		going[going_count++] = &walks[i];
 	}
 	while (going_count > 0) {

@@ -4,7 +4,7 @@
 /* Memory further above the stack copy than any stack is deep belongs to another stack. */
 static const uint64_t deepest_stack_bytes = 8 << 20;
 
-static bool is_above(const struct unwind_piece *piece, uint64_t address)
+static bool unwind_walk_is_above(const struct unwind_piece *piece, uint64_t address)
 {
 	return address >= piece->address && address - piece->address < piece->size + deepest_stack_bytes &&
 	       piece->address + piece->size > piece->address;
@@ -14,7 +14,8 @@ enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address)
 {
 	const struct unwind_piece copied = { w->dump->bytes, w->dump->size, w->dump->address };
 
-	return is_above(&copied, address) || (w->dump->other.size > 0 && is_above(&w->dump->other, address))
+	return unwind_walk_is_above(&copied, address) ||
+			       (w->dump->other.size > 0 && unwind_walk_is_above(&w->dump->other, address))
 		       ? PROFILE_STOP_DUMP_END
 		       : PROFILE_STOP_STACK_SWITCH;
 }

@@ -8,7 +8,7 @@
 enum { NAME_COLUMNS = 44, MAX_TEXT_BYTES = 1 << 16 };
 
 /* The function that contains the code at a place; NULL if the profile does not have it. */
-static const char *function_at(const struct profile *profile, const struct verify_place *place)
+static const char *verify_describe_function_at(const struct profile *profile, const struct verify_place *place)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
@@ -23,9 +23,10 @@ static const char *function_at(const struct profile *profile, const struct verif
 	return NULL;
 }
 
-static void append_place(const struct profile *profile, const struct verify_place *place, struct buffer *out)
+static void verify_describe_append_place(
+	const struct profile *profile, const struct verify_place *place, struct buffer *out)
 {
-	const char *name = place->mapping == PROFILE_NONE ? NULL : function_at(profile, place);
+	const char *name = place->mapping == PROFILE_NONE ? NULL : verify_describe_function_at(profile, place);
 
 	if (name)
 		profile_shorten_name(name, NAME_COLUMNS, out);
@@ -43,12 +44,12 @@ static void append_row(
 
 	buffer_printf(out, "%6zu  ", difference->first + row);
 	if (row < difference->counts[VERIFY_OURS])
-		append_place(profile, &difference->frames[VERIFY_OURS][row], out);
+		verify_describe_append_place(profile, &difference->frames[VERIFY_OURS][row], out);
 	if (row < difference->counts[VERIFY_REFERENCE] && !out->failed) {
 		size_t width = unicode_text_width(out->data + begin);
 
 		buffer_printf(out, "%*s", width < NAME_COLUMNS + 10 ? (int)(NAME_COLUMNS + 10 - width) : 2, "");
-		append_place(profile, &difference->frames[VERIFY_REFERENCE][row], out);
+		verify_describe_append_place(profile, &difference->frames[VERIFY_REFERENCE][row], out);
 	}
 	buffer_append_byte(out, '\n');
 }

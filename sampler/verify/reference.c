@@ -26,7 +26,8 @@ struct reference {
 	bool met_unknown_code; /* unwind information was not found for some code, since this was last cleared */
 };
 
-static bool copy_word(const uint8_t *bytes, uint64_t start, uint64_t size, uint64_t address, unw_word_t *value)
+static bool reference_copy_word(
+	const uint8_t *bytes, uint64_t start, uint64_t size, uint64_t address, unw_word_t *value)
 {
 	if (address < start || size < sizeof(*value) || address - start > size - sizeof(*value))
 		return false;
@@ -59,8 +60,8 @@ static int reference_read(unw_addr_space_t space, unw_word_t address, unw_word_t
 	if (write || reference->reads_left == 0)
 		return -UNW_EINVAL;
 	reference->reads_left--;
-	if (copy_word(copy->bytes, copy->address, copy->size, address, value) ||
-		copy_word(other->bytes, other->address, other->size, address, value))
+	if (reference_copy_word(copy->bytes, copy->address, copy->size, address, value) ||
+		reference_copy_word(other->bytes, other->address, other->size, address, value))
 		return 0;
 	if (reference->piece_count > 0 && read_piece(&reference->pieces[reference->last_piece], address, value))
 		return 0;
@@ -175,7 +176,7 @@ static bool is_first_of_image(const struct code_map *map, size_t index)
 }
 
 /* Adds the image's pieces: unwind information lies in other segments than code. */
-static bool add_pieces(
+static bool reference_add_pieces(
 	struct reference *reference, const struct code_region *region, size_t *capacity, struct error *err)
 {
 	const struct elf_segment *segments;
@@ -201,7 +202,7 @@ static bool load_pieces(struct reference *reference, struct error *err)
 
 	for (size_t i = 0; i < reference->map->count; i++)
 		if (is_first_of_image(reference->map, i) &&
-			!add_pieces(reference, &reference->map->regions[i], &capacity, err))
+			!reference_add_pieces(reference, &reference->map->regions[i], &capacity, err))
 			return false;
 	return true;
 }
@@ -260,7 +261,7 @@ static bool reference_step(struct reference *reference, unw_cursor_t *cursor)
 }
 
 /* Whether an address lies in the stack of a copied piece, further up. */
-static bool is_above(const struct unwind_piece *piece, uint64_t address)
+static bool reference_is_above(const struct unwind_piece *piece, uint64_t address)
 {
 	enum { MOST_STACK_BYTES = 8 << 20 };
 
@@ -277,7 +278,7 @@ static const struct code_region *region_of(
 }
 
 /* Keeps what is needed to go on from a frame. */
-static bool take_registers(struct reference *reference, unw_cursor_t *cursor)
+static bool reference_take_registers(struct reference *reference, unw_cursor_t *cursor)
 {
 	unw_word_t frame, stack;
 
@@ -303,7 +304,7 @@ static bool walk_by_tables(struct reference *reference, uint64_t *addresses, siz
 		/* After the first frame of a thread there may be a caller at address 0. */
 		if (end->count == room || !reference_step(reference, &cursor) ||
 			reference->library->get_reg(&cursor, UNW_REG_IP, &address) < 0 || address == 0)
-			return take_registers(reference, &last);
+			return reference_take_registers(reference, &last);
 		addresses[end->count++] = address;
 	}
 }
@@ -324,8 +325,9 @@ static bool step_by_frame_pointer(
 		return false;
 	if (reference_read(reference->space, frame, &saved, 0, reference) < 0 ||
 		reference_read(reference->space, frame + sizeof(frame), &address, 0, reference) < 0) {
-		end->is_elsewhere = region->is_go && end->count > 1 && !is_above(&reference->stack->copy, frame) &&
-				    !is_above(&reference->stack->other, frame);
+		end->is_elsewhere = region->is_go && end->count > 1 &&
+				    !reference_is_above(&reference->stack->copy, frame) &&
+				    !reference_is_above(&reference->stack->other, frame);
 		return false;
 	}
 	if (address == 0 || !code_map_find(reference->map, address - 1))

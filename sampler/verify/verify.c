@@ -148,7 +148,7 @@ static bool note_places(struct verifier *verifier, const struct verify_stack *st
 }
 
 /* Finds room for a difference: the rarer and more serious kinds are kept. */
-static struct verify_difference *make_room(struct verifier *verifier, enum profile_comparison comparison)
+static struct verify_difference *verify_make_room(struct verifier *verifier, enum profile_comparison comparison)
 {
 	if (verifier->difference_count < PROFILE_MOST_DIFFERENCES)
 		return &verifier->differences[verifier->difference_count++];
@@ -203,7 +203,7 @@ static bool is_shown(const struct verifier *verifier, const struct verify_differ
 static void note_difference(struct verifier *verifier, const struct verify_difference *difference)
 {
 	struct verify_difference *room =
-		is_shown(verifier, difference) ? NULL : make_room(verifier, difference->comparison);
+		is_shown(verifier, difference) ? NULL : verify_make_room(verifier, difference->comparison);
 
 	if (room)
 		*room = *difference;
@@ -234,7 +234,7 @@ static enum profile_comparison compare_walks(
 	return comparison;
 }
 
-static bool take_answer(struct verifier *verifier, const struct verify_stack *stack,
+static bool verify_take_answer(struct verifier *verifier, const struct verify_stack *stack,
 	const struct reference_answer *answer, struct error *err)
 {
 	struct verify_difference difference;
@@ -257,13 +257,13 @@ static bool take_answer(struct verifier *verifier, const struct verify_stack *st
 }
 
 /* Reads the child's answers; `*next` is the first stack after the one that failed, or the count. */
-static bool take_answers(struct verifier *verifier, struct batch *batch, size_t *next, struct error *err)
+static bool verify_take_answers(struct verifier *verifier, struct batch *batch, size_t *next, struct error *err)
 {
 	const struct reference_answer *answers = batch->child.result;
 	size_t i = batch->first;
 
 	for (; i < batch->count && answers[i].is_done == 1; i++)
-		if (!take_answer(verifier, &batch->stacks[i], &answers[i], err))
+		if (!verify_take_answer(verifier, &batch->stacks[i], &answers[i], err))
 			return false;
 	if (i < batch->count) {
 		verifier->unfinished++;
@@ -299,7 +299,7 @@ static bool take_running(struct verifier *verifier, bool may_wait, struct error 
 			isolated_wait(&batch->child);
 		if (!isolated_has_ended(&batch->child))
 			return true;
-		if (!take_answers(verifier, batch, &next, err))
+		if (!verify_take_answers(verifier, batch, &next, err))
 			return false;
 		batch->first = next;
 		if (next == batch->count)
@@ -411,7 +411,7 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 
 /* ---- The end ---- */
 
-static void describe(const struct verifier *verifier, struct buffer *notices)
+static void verify_describe(const struct verifier *verifier, struct buffer *notices)
 {
 	if (notices && verifier->by_frame_pointer > 0)
 		buffer_printf(notices,
@@ -462,7 +462,7 @@ bool verifier_finish(struct verifier *verifier, struct profile *profile, struct 
 	}
 	verifier->counts.is_there = true;
 	profile_verification_add(&profile->verification, &verifier->counts);
-	describe(verifier, notices);
+	verify_describe(verifier, notices);
 	memcpy(made->differences, verifier->differences, sizeof(made->differences));
 	made->difference_count = verifier->difference_count;
 	*compared = made;

@@ -7,15 +7,15 @@
 
 /* ---- Deploys ---- */
 
-static bool differs(const char *before, const char *now)
+static bool watch_build_differs(const char *before, const char *now)
 {
 	return before[0] && now[0] && strcmp(before, now) != 0;
 }
 
 bool watch_is_deploy(const struct watch_build *before, const struct watch_build *now)
 {
-	return differs(before->build_id, now->build_id) || differs(before->version, now->version) ||
-	       differs(before->image, now->image);
+	return watch_build_differs(before->build_id, now->build_id) ||
+	       watch_build_differs(before->version, now->version) || watch_build_differs(before->image, now->image);
 }
 
 static void carry(const char *before, char *now)
@@ -35,11 +35,11 @@ void watch_deploy_words(const struct watch_build *before, const struct watch_bui
 {
 	enum { SHOWN = 12 }; /* characters of a hash */
 
-	if (differs(before->version, now->version))
+	if (watch_build_differs(before->version, now->version))
 		buffer_printf(out, "version %s → %s", before->version, now->version);
-	else if (differs(before->image, now->image))
+	else if (watch_build_differs(before->image, now->image))
 		buffer_printf(out, "image %.*s → %.*s", SHOWN, before->image, SHOWN, now->image);
-	else if (differs(before->build_id, now->build_id))
+	else if (watch_build_differs(before->build_id, now->build_id))
 		buffer_printf(out, "build %.*s → %.*s", SHOWN, before->build_id, SHOWN, now->build_id);
 }
 
@@ -124,7 +124,7 @@ void watch_image_of(const char *mountinfo, const char *cgroup, char image[static
 
 /* ---- The environment ---- */
 
-static int hex_value(char digit)
+static int watch_build_hex_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
@@ -133,7 +133,7 @@ static int hex_value(char digit)
 }
 
 /* Copies a percent-encoded value without blanks around it; false: it is too long. */
-static bool decode(const char *from, size_t size, char value[static WATCH_WORD_BYTES])
+static bool watch_build_decode(const char *from, size_t size, char value[static WATCH_WORD_BYTES])
 {
 	size_t used = 0;
 
@@ -144,14 +144,15 @@ static bool decode(const char *from, size_t size, char value[static WATCH_WORD_B
 	while (size > 0 && isspace((unsigned char)from[size - 1]))
 		size--;
 	for (size_t i = 0; i < size; i++) {
-		bool is_coded =
-			from[i] == '%' && i + 2 < size && hex_value(from[i + 1]) >= 0 && hex_value(from[i + 2]) >= 0;
+		bool is_coded = from[i] == '%' && i + 2 < size && watch_build_hex_value(from[i + 1]) >= 0 &&
+				watch_build_hex_value(from[i + 2]) >= 0;
 
 		if (used + 1 >= WATCH_WORD_BYTES)
 			return false;
 		value[used] = from[i];
 		if (is_coded)
-			value[used] = (char)(hex_value(from[i + 1]) * 16 + hex_value(from[i + 2]));
+			value[used] =
+				(char)(watch_build_hex_value(from[i + 1]) * 16 + watch_build_hex_value(from[i + 2]));
 		used++;
 		i += is_coded ? 2 : 0;
 	}
@@ -170,7 +171,7 @@ bool watch_attribute(const char *attributes, const char *key, char value[static 
 
 		blank = blank < size ? blank : size;
 		if (size - blank > key_size && strncmp(at + blank, key, key_size) == 0 && at[blank + key_size] == '=')
-			is_good = decode(at + blank + key_size + 1, size - blank - key_size - 1, value) &&
+			is_good = watch_build_decode(at + blank + key_size + 1, size - blank - key_size - 1, value) &&
 				  profile_label_check(PROFILE_LABEL_VERSION, value, &ignored);
 		at += size + (at[size] == ',');
 	}

@@ -66,7 +66,7 @@ static bool take_kind(const char *ending, bool has_begin, enum watch_file_kind *
 	return true;
 }
 
-static bool take_number(const char **at, unsigned int *number)
+static bool watch_files_take_number(const char **at, unsigned int *number)
 {
 	unsigned long parsed;
 	char *end;
@@ -87,7 +87,7 @@ bool watch_file_parse(const char *name, struct watch_file *file)
 	char again[WATCH_NAME_BYTES];
 	const char *at = watch_time_parse(name + (has_begin ? sizeof(report_begin) - 1 : 0), &parsed.unix_s);
 
-	if (!at || !take_number(&at, &parsed.number) || !take_kind(at, has_begin, &parsed.kind))
+	if (!at || !watch_files_take_number(&at, &parsed.number) || !take_kind(at, has_begin, &parsed.kind))
 		return false;
 	/* strtoul(3) as well. */
 	watch_file_name(&parsed, again);
@@ -118,7 +118,7 @@ static int compare_numbers(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_files(const void *a, const void *b)
+static int watch_files_compare_files(const void *a, const void *b)
 {
 	const struct watch_file *first = a, *second = b;
 	int by_time = compare_numbers(first->unix_s, second->unix_s);
@@ -130,7 +130,7 @@ static int compare_files(const void *a, const void *b)
 void watch_files_sort(struct watch_files *files)
 {
 	if (files->count > 0)
-		qsort(files->items, files->count, sizeof(files->items[0]), compare_files);
+		qsort(files->items, files->count, sizeof(files->items[0]), watch_files_compare_files);
 }
 
 /* ---- What is kept ---- */
@@ -145,13 +145,13 @@ struct ranked {
 	int64_t deploy_s; /* of RANK_OF_DEPLOY: the deploy that keeps it */
 };
 
-static int compare_ranked(const void *a, const void *b)
+static int watch_files_compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *first = a, *second = b;
 	int by_rank = compare_numbers(first->rank, second->rank);
 	int by_deploy = compare_numbers(first->deploy_s, second->deploy_s);
 
-	return by_rank ? by_rank : by_deploy ? by_deploy : compare_files(&first->file, &second->file);
+	return by_rank ? by_rank : by_deploy ? by_deploy : watch_files_compare_files(&first->file, &second->file);
 }
 
 /* Ranks the profiles that come first from `at` on, in steps of 1 or -1, but for those that have a rank already. */
@@ -214,7 +214,7 @@ static void rank_files(struct ranked *ranked, size_t count)
 }
 
 /* A report's JSON goes with it. */
-static size_t count_of(const struct watch_file *file)
+static size_t watch_files_count_of(const struct watch_file *file)
 {
 	return file->kind != WATCH_REPORT_JSON;
 }
@@ -230,7 +230,7 @@ static size_t count_expired(const struct ranked *ranked, size_t count, const str
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		files += count_of(&ranked[i].file);
+		files += watch_files_count_of(&ranked[i].file);
 		bytes += ranked[i].file.bytes;
 	}
 	while (gone < count && ranked[gone].rank != RANK_STAYS) {
@@ -238,7 +238,7 @@ static size_t count_expired(const struct ranked *ranked, size_t count, const str
 
 		if (!is_over && !(gone > 0 && go_together(&ranked[gone - 1].file, &ranked[gone].file)))
 			break;
-		files -= count_of(&ranked[gone].file);
+		files -= watch_files_count_of(&ranked[gone].file);
 		bytes -= ranked[gone].file.bytes;
 		gone++;
 	}
@@ -256,7 +256,7 @@ bool watch_files_expired(
 		ranked[i].file = files->items[i];
 	rank_files(ranked, files->count);
 	if (files->count > 0)
-		qsort(ranked, files->count, sizeof(*ranked), compare_ranked);
+		qsort(ranked, files->count, sizeof(*ranked), watch_files_compare_ranked);
 	for (size_t i = 0; i < files->count; i++)
 		files->items[i] = ranked[i].file;
 	*expired = count_expired(ranked, files->count, bounds);

@@ -27,7 +27,7 @@ struct main_binary {
 	bool is_found;
 };
 
-static bool take_mapping(void *context, const struct elf_maps_entry *entry, struct error *err)
+static bool identify_take_mapping(void *context, const struct elf_maps_entry *entry, struct error *err)
 {
 	struct main_binary *binary = context;
 
@@ -40,7 +40,8 @@ static bool take_mapping(void *context, const struct elf_maps_entry *entry, stru
 	return true;
 }
 
-static bool find_binary(struct process_reader *reader, const struct watch_process *process, struct main_binary *binary)
+static bool identify_find_binary(
+	struct process_reader *reader, const struct watch_process *process, struct main_binary *binary)
 {
 	CLEANUP(buffer_deinit) struct buffer text;
 	struct error ignored;
@@ -53,7 +54,7 @@ static bool find_binary(struct process_reader *reader, const struct watch_proces
 	while (text.size > 0 && text.data[text.size - 1] != '\n')
 		text.data[--text.size] = '\0';
 	if (text.size > 0)
-		(void)!proc_parse_maps(text.data, process->pid, take_mapping, binary, &ignored);
+		(void)!proc_parse_maps(text.data, process->pid, identify_take_mapping, binary, &ignored);
 	return binary->is_found;
 }
 
@@ -78,7 +79,8 @@ static void read_build_id(
 	struct main_binary binary;
 	struct error ignored;
 
-	if (!find_binary(reader, process, &binary) || !process_reader_open(reader, &binary.mapping, &image, &ignored))
+	if (!identify_find_binary(reader, process, &binary) ||
+		!process_reader_open(reader, &binary.mapping, &image, &ignored))
 		return;
 	if (elf_image_build_id(image)->size > 0)
 		elf_build_id_format(elf_image_build_id(image), id);
@@ -88,7 +90,7 @@ static void read_build_id(
 
 /* ---- The container ---- */
 
-static bool read_text(pid_t pid, const char *name, struct buffer *text)
+static bool identify_read_text(pid_t pid, const char *name, struct buffer *text)
 {
 	struct error ignored;
 	char path[64];
@@ -98,12 +100,12 @@ static bool read_text(pid_t pid, const char *name, struct buffer *text)
 	return file_read(path, text, &ignored) && text->data;
 }
 
-static void read_image(pid_t pid, char image[static WATCH_WORD_BYTES])
+static void identify_read_image(pid_t pid, char image[static WATCH_WORD_BYTES])
 {
 	CLEANUP(buffer_deinit) struct buffer mounts = { 0 };
 	CLEANUP(buffer_deinit) struct buffer group = { 0 };
 
-	if (read_text(pid, "mountinfo", &mounts) && read_text(pid, "cgroup", &group))
+	if (identify_read_text(pid, "mountinfo", &mounts) && identify_read_text(pid, "cgroup", &group))
 		watch_image_of(mounts.data, group.data, image);
 }
 
@@ -117,7 +119,7 @@ static bool find_environment(pid_t pid, uint64_t *start, size_t *size)
 	unsigned long long first, end;
 	char *at, *rest = NULL;
 
-	if (!read_text(pid, "stat", &text) || (at = strrchr(text.data, ')')) == NULL)
+	if (!identify_read_text(pid, "stat", &text) || (at = strrchr(text.data, ')')) == NULL)
 		return false;
 	at = strtok_r(at + 1, " ", &rest);
 	for (int field = FIRST; at && field < FIELD; field++)
@@ -159,7 +161,7 @@ bool watch_identify(const struct watch_process *process, struct watch_identity *
 	if (!process_reader_create(&reader, err))
 		return false;
 	read_build_id(reader, process, identity->build.build_id);
-	read_image(process->pid, identity->build.image);
+	identify_read_image(process->pid, identity->build.image);
 	read_environment(reader, process->pid, identity);
 	(void)!otel_context_of(reader, process->pid, &context);
 	if (context.values[OTEL_CONTEXT_SERVICE][0])

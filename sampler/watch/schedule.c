@@ -4,7 +4,7 @@
 static const int64_t target_is_gone = INT64_MAX, no_slot = INT64_MIN;
 
 /* The slot of the wall clock that a time lies in: whole numbers, also before 1970. */
-static int64_t slot_of(const struct watch_plan *plan, int64_t wall_ns, int64_t *left_ns)
+static int64_t schedule_slot_of(const struct watch_plan *plan, int64_t wall_ns, int64_t *left_ns)
 {
 	int64_t shifted = wall_ns - plan->jitter_ns, slot = shifted / plan->every_ns;
 
@@ -26,7 +26,7 @@ void watch_schedule_init(struct watch_schedule *schedule, const struct watch_pla
 		.extra_as_of_ns = now->boot_ns,
 		.extra = WATCH_MOST_EXTRA };
 	if (newest_wall_ns > 0 && newest_wall_ns <= now->wall_ns)
-		schedule->slot = slot_of(plan, newest_wall_ns, &ignored);
+		schedule->slot = schedule_slot_of(plan, newest_wall_ns, &ignored);
 }
 
 void watch_schedule_target(struct watch_schedule *schedule, int64_t began_boot_ns, bool is_restart)
@@ -65,7 +65,7 @@ static void add_extra(struct watch_schedule *schedule, int64_t boot_ns)
 				  : schedule->extra + (unsigned int)earned;
 }
 
-static int64_t lesser(int64_t a, int64_t b)
+static int64_t schedule_lesser(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -73,7 +73,7 @@ static int64_t lesser(int64_t a, int64_t b)
 enum watch_reason watch_schedule_next(struct watch_schedule *schedule, const struct watch_clocks *now, int64_t *wait_ns)
 {
 	const struct watch_plan *plan = &schedule->plan;
-	int64_t left_ns, slot = slot_of(plan, now->wall_ns, &left_ns);
+	int64_t left_ns, slot = schedule_slot_of(plan, now->wall_ns, &left_ns);
 	int64_t since_ns = now->boot_ns - schedule->last_boot_ns;
 
 	*wait_ns = plan->every_ns;
@@ -94,7 +94,7 @@ enum watch_reason watch_schedule_next(struct watch_schedule *schedule, const str
 		return WATCH_BY_SCHEDULE;
 	*wait_ns = slot != schedule->slot ? plan->every_ns / 2 - since_ns : left_ns;
 	if (schedule->has_restarted || schedule->burst > 0)
-		*wait_ns = lesser(*wait_ns, schedule->extra_as_of_ns + plan->every_ns - now->boot_ns);
+		*wait_ns = schedule_lesser(*wait_ns, schedule->extra_as_of_ns + plan->every_ns - now->boot_ns);
 	return WATCH_NOT_NOW;
 }
 
@@ -102,7 +102,7 @@ void watch_schedule_began(struct watch_schedule *schedule, const struct watch_cl
 {
 	int64_t ignored;
 
-	schedule->slot = slot_of(&schedule->plan, now->wall_ns, &ignored);
+	schedule->slot = schedule_slot_of(&schedule->plan, now->wall_ns, &ignored);
 	schedule->last_boot_ns = now->boot_ns;
 	if (reason == WATCH_BY_RESTART || reason == WATCH_BY_DEPLOY)
 		schedule->extra -= schedule->extra > 0;

@@ -44,7 +44,7 @@ struct watch_target {
 /* ---- Processes ---- */
 
 /* What /proc/PID/stat tells; false: the process is gone, or has ended and was not waited for. */
-static bool read_stat(pid_t pid, int64_t *began_boot_ns, uint64_t *cpu_ticks)
+static bool watch_target_read_stat(pid_t pid, int64_t *began_boot_ns, uint64_t *cpu_ticks)
 {
 	unsigned long long user, system, began;
 	CLEANUP(cleanup_close) int fd = -1;
@@ -71,7 +71,7 @@ static bool read_stat(pid_t pid, int64_t *began_boot_ns, uint64_t *cpu_ticks)
 	return state != 'X' && (state != 'Z' || threads > 1);
 }
 
-static void read_link(pid_t pid, char link[static WATCH_PATH_BYTES])
+static void watch_target_read_link(pid_t pid, char link[static WATCH_PATH_BYTES])
 {
 	char path[64];
 	ssize_t size;
@@ -107,15 +107,15 @@ static void read_group(pid_t pid, char group[static WATCH_PATH_BYTES])
 	}
 }
 
-static bool read_process(pid_t pid, struct watch_process *process)
+static bool watch_target_read_process(pid_t pid, struct watch_process *process)
 {
 	uint64_t ignored, account;
 
-	if (!account_of(pid, &account) || !read_stat(pid, &process->began_boot_ns, &ignored))
+	if (!account_of(pid, &account) || !watch_target_read_stat(pid, &process->began_boot_ns, &ignored))
 		return false;
 	process->pid = pid;
 	process->user = account_user(account);
-	read_link(pid, process->link);
+	watch_target_read_link(pid, process->link);
 	memcpy(process->program, process->link, sizeof(process->program));
 	process->program[elf_mapped_path_size(process->program)] = '\0';
 	read_group(pid, process->group);
@@ -174,18 +174,18 @@ static bool executes_file(const struct watch_target *target, pid_t pid)
 		return true;
 	if (info.stx_nlink > 0)
 		return false;
-	read_link(pid, link);
+	watch_target_read_link(pid, link);
 	link[elf_mapped_path_size(link)] = '\0';
 	return strcmp(link, file->path) == 0 && (in_root_tree_of(pid) == in_root_tree_of(getpid()) ||
 							(device == file->device && account_has_our_users(pid)));
 }
 
-static bool has_name(const struct watch_target *target, pid_t pid)
+static bool watch_target_has_name(const struct watch_target *target, pid_t pid)
 {
 	char link[WATCH_PATH_BYTES];
 	const char *base;
 
-	read_link(pid, link);
+	watch_target_read_link(pid, link);
 	link[elf_mapped_path_size(link)] = '\0';
 	base = strrchr(link, '/');
 	return base && strcmp(base + 1, target->name) == 0;
@@ -197,7 +197,7 @@ static bool executes_program(struct watch_target *target, pid_t pid)
 	bool is_path = strchr(target->name, '/') != NULL;
 	uint64_t account;
 
-	if (!(is_path ? executes_file(target, pid) : has_name(target, pid)) || !account_of(pid, &account))
+	if (!(is_path ? executes_file(target, pid) : watch_target_has_name(target, pid)) || !account_of(pid, &account))
 		return false;
 	if (!target->has_user || account_user(account) == target->user)
 		return true;
@@ -233,14 +233,14 @@ static bool is_successor(const struct watch_target *target, pid_t pid)
 
 	if (target->seen_ns == 0)
 		return pid == former->pid;
-	read_link(pid, link);
+	watch_target_read_link(pid, link);
 	link[elf_mapped_path_size(link)] = '\0';
-	return strcmp(link, former->program) == 0 && read_process(pid, &process) &&
+	return strcmp(link, former->program) == 0 && watch_target_read_process(pid, &process) &&
 	       strcmp(process.program, former->program) == 0 && process.user == former->user &&
 	       process.began_boot_ns + tick_ns >= target->seen_ns && are_siblings(process.group, former->group);
 }
 
-static bool is_wanted(struct watch_target *target, pid_t pid)
+static bool watch_target_is_wanted(struct watch_target *target, pid_t pid)
 {
 	return target->wish.kind == WATCH_EXE ? executes_program(target, pid) : is_successor(target, pid);
 }
@@ -256,7 +256,8 @@ static pid_t find_oldest(struct watch_target *target)
 		int64_t began_ns;
 		uint64_t ticks;
 
-		if (!is_wanted(target, pid) || !read_stat(pid, &began_ns, &ticks) || began_ns >= oldest_ns)
+		if (!watch_target_is_wanted(target, pid) || !watch_target_read_stat(pid, &began_ns, &ticks) ||
+			began_ns >= oldest_ns)
 			continue;
 		oldest_ns = began_ns;
 		oldest = pid;
@@ -297,7 +298,7 @@ static bool is_group(const char *directory)
 	return directory[0] == '/' && access(path, F_OK) == 0;
 }
 
-static bool find_group(struct watch_target *target)
+static bool watch_target_find_group(struct watch_target *target)
 {
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
 		snprintf(target->directory, sizeof(target->directory), "%s%s", group_roots[i], target->name);
@@ -313,7 +314,7 @@ struct groups {
 	size_t count, capacity;
 };
 
-static void groups_deinit(struct groups *groups)
+static void watch_target_groups_deinit(struct groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
 		free(groups->paths[i]);
@@ -365,10 +366,10 @@ static void groups_add_children(struct groups *groups, size_t at, bool is_truste
 }
 
 /* The group of a systemd unit, wherever its slice is: the one of this name that is furthest up. */
-static bool find_unit(struct watch_target *target)
+static bool watch_target_find_unit(struct watch_target *target)
 {
 	static const char *const tops[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
-	CLEANUP(groups_deinit) struct groups groups = { 0 };
+	CLEANUP(watch_target_groups_deinit) struct groups groups = { 0 };
 
 	if (target->directory[0] && is_group(target->directory))
 		return true;
@@ -414,9 +415,9 @@ static void take_member(struct programs *programs, pid_t pid)
 	uint64_t ticks;
 	size_t i = 0;
 
-	if (!read_stat(pid, &began_ns, &ticks))
+	if (!watch_target_read_stat(pid, &began_ns, &ticks))
 		return;
-	read_link(pid, link);
+	watch_target_read_link(pid, link);
 	link[elf_mapped_path_size(link)] = '\0';
 	while (i < programs->count && strcmp(programs->items[i].path, link) != 0)
 		i++;
@@ -451,7 +452,7 @@ static void take_members(struct programs *programs, const char *directory)
 static pid_t search_group(struct watch_target *target)
 {
 	CLEANUP(programs_deinit) struct programs programs = { 0 };
-	CLEANUP(groups_deinit) struct groups groups = { 0 };
+	CLEANUP(watch_target_groups_deinit) struct groups groups = { 0 };
 	const struct program *chosen = NULL;
 	uint64_t ticks = 0;
 
@@ -487,23 +488,23 @@ static pid_t search(struct watch_target *target)
 	case WATCH_EXE:
 		return search_machine(target);
 	case WATCH_CGROUP:
-		return find_group(target) ? search_group(target) : 0;
+		return watch_target_find_group(target) ? search_group(target) : 0;
 	case WATCH_UNIT:
-		return find_unit(target) ? search_group(target) : 0;
+		return watch_target_find_unit(target) ? search_group(target) : 0;
 	}
 	return 0;
 }
 
 /* Whether the main process is still the same one, and executes the same program. */
-static bool is_same(const struct watch_process *process)
+static bool watch_target_is_same(const struct watch_process *process)
 {
 	char link[WATCH_PATH_BYTES];
 	int64_t began_ns;
 	uint64_t ticks;
 
-	if (!read_stat(process->pid, &began_ns, &ticks) || began_ns != process->began_boot_ns)
+	if (!watch_target_read_stat(process->pid, &began_ns, &ticks) || began_ns != process->began_boot_ns)
 		return false;
-	read_link(process->pid, link);
+	watch_target_read_link(process->pid, link);
 	/* The file of a program that runs on may be removed. */
 	return strcmp(link, process->link) == 0 ||
 	       (elf_mapped_is_deleted(link) && !elf_mapped_is_deleted(process->link));
@@ -515,7 +516,8 @@ static pid_t who_is_there(struct watch_target *target)
 	int64_t began_ns;
 	uint64_t ticks;
 
-	if (target->is_there && target->wish.kind != WATCH_EXE && read_stat(target->process.pid, &began_ns, &ticks) &&
+	if (target->is_there && target->wish.kind != WATCH_EXE &&
+		watch_target_read_stat(target->process.pid, &began_ns, &ticks) &&
 		began_ns == target->process.began_boot_ns)
 		return target->process.pid;
 	return search(target);
@@ -537,7 +539,7 @@ static void learn_program(struct watch_target *target, int64_t boot_ns)
 	if (target->process.is_known || boot_ns < target->next_search_ns)
 		return;
 	pid = search(target);
-	if (pid > 0 && read_process(pid, &found)) {
+	if (pid > 0 && watch_target_read_process(pid, &found)) {
 		target->process = found;
 		target->process.is_known = target->has_program;
 	}
@@ -560,9 +562,9 @@ enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 	struct watch_process found;
 	pid_t pid;
 
-	if (was_there && is_same(&target->process)) {
+	if (was_there && watch_target_is_same(&target->process)) {
 		/* Removing the file that it executes changes how it is shown. */
-		read_link(target->process.pid, target->process.link);
+		watch_target_read_link(target->process.pid, target->process.link);
 		learn_user(target);
 		target->seen_ns = boot_ns;
 		learn_program(target, boot_ns);
@@ -571,7 +573,7 @@ enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 	if (!was_there && boot_ns < target->next_search_ns)
 		return WATCH_SAME;
 	pid = who_is_there(target);
-	target->is_there = pid > 0 && read_process(pid, &found);
+	target->is_there = pid > 0 && watch_target_read_process(pid, &found);
 	if (target->is_there) {
 		target->process = found;
 		target->process.is_known = !is_of_group(target) || target->has_program;
@@ -611,7 +613,7 @@ bool watch_target_create(const struct watch_wish *wish, struct watch_target **ta
 	if (!made->name)
 		return error_set_memory(err);
 	snprintf(made->file.path, sizeof(made->file.path), "%s", made->name);
-	if (wish->kind == WATCH_PID && !read_process(wish->pid, &made->process))
+	if (wish->kind == WATCH_PID && !watch_target_read_process(wish->pid, &made->process))
 		return error_set(err, ERROR_NOT_FOUND,
 			"cannot watch pid %d: no such process; look it up with 'pgrep -a NAME', or name a program with --exe",
 			(int)wish->pid);

@@ -182,7 +182,7 @@ void dwarf_skip_run(const struct dwarf_skip *skip, const struct dwarf_format *fo
 	}
 }
 
-static enum dwarf_slot slot_of(const struct dwarf_attribute *attribute)
+static enum dwarf_slot abbrev_slot_of(const struct dwarf_attribute *attribute)
 {
 	switch (attribute->name) {
 	case DW_AT_low_pc:
@@ -221,7 +221,7 @@ static bool can_fetch(const struct dwarf_attribute *attribute, const struct dwar
 static void choose_slot(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev,
 	const struct dwarf_attribute *attribute, struct dwarf_skip *step)
 {
-	enum dwarf_slot slot = slot_of(attribute);
+	enum dwarf_slot slot = abbrev_slot_of(attribute);
 
 	step->form = attribute->form;
 	if (slot == DWARF_SLOT_NONE)
@@ -236,7 +236,7 @@ static void choose_slot(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev
 }
 
 /* Joins neighbouring steps of fixed size into one; a fetched value keeps its own step. */
-static bool add_step(
+static bool abbrev_add_step(
 	struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_skip *step, struct error *err)
 {
 	struct dwarf_skip *last = abbrev->step_count ? &abbrevs->steps[abbrevs->step_count - 1] : NULL;
@@ -255,8 +255,8 @@ static bool add_step(
 }
 
 /* Reads attributes. A form of unknown size fails the reader. */
-static bool read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r, const struct dwarf_format *format,
-	struct dwarf_abbrev *abbrev, struct error *err)
+static bool abbrev_read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r,
+	const struct dwarf_format *format, struct dwarf_abbrev *abbrev, struct error *err)
 {
 	for (;;) {
 		uint64_t name = dwarf_read_uleb128(r), form = dwarf_read_uleb128(r);
@@ -279,7 +279,7 @@ static bool read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r
 			return false;
 		abbrevs->attributes[abbrevs->attribute_count++] = attribute;
 		abbrev->attribute_count++;
-		if (!add_step(abbrevs, abbrev, &step, err))
+		if (!abbrev_add_step(abbrevs, abbrev, &step, err))
 			return false;
 	}
 }
@@ -309,7 +309,7 @@ bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, con
 		abbrev.first_step = (uint32_t)abbrevs->step_count;
 		if (!byte_reader_ok(&r) || abbrev.code == 0)
 			break;
-		if (!read_attributes(abbrevs, &r, format, &abbrev, err) ||
+		if (!abbrev_read_attributes(abbrevs, &r, format, &abbrev, err) ||
 			!ARRAY_RESERVE(&abbrevs->items, &abbrevs->capacity, abbrevs->count + 1, MAX_ABBREVS, err)) {
 			dwarf_abbrevs_deinit(abbrevs);
 			return false;

@@ -163,8 +163,8 @@ static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit,
 	unsigned int nesting, struct buffer *text, struct error *err);
 
 /* Appends the function that contains a class; its name contains all scopes around it. */
-static bool append_function(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, unsigned int nesting,
-	struct buffer *text, struct error *err)
+static bool dwarf_describe_append_function(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset,
+	unsigned int nesting, struct buffer *text, struct error *err)
 {
 	const char *name = NULL;
 	struct dwarf_die die;
@@ -216,7 +216,7 @@ static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit,
 		return false;
 	count = dwarf_scopes_find(scopes, offset, found);
 	function = describe_find_function(unit, found, count);
-	if (function < count && !append_function(d, unit, found[function], nesting, text, err))
+	if (function < count && !dwarf_describe_append_function(d, unit, found[function], nesting, text, err))
 		return false;
 	for (size_t i = function < count ? function : 0; i < count; i++) {
 		struct dwarf_die die;
@@ -263,8 +263,8 @@ static bool describe_take(struct dwarf_describer *d, struct dwarf_unit *unit, co
 	return dwarf_describe_path(d, unit, file, &function->decl_file, err);
 }
 
-static bool follow(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, struct dwarf_function *function,
-	struct error *err)
+static bool dwarf_describe_follow(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset,
+	struct dwarf_function *function, struct error *err)
 {
 	struct dwarf_die die;
 	bool goes_on = true;
@@ -295,7 +295,7 @@ bool dwarf_describe(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t
 	if (!ARRAY_RESERVE(&d->items, &d->capacity, d->count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	*function = (struct dwarf_function){ "", "", "", 0 };
-	if (!follow(d, unit, offset, function, err))
+	if (!dwarf_describe_follow(d, unit, offset, function, err))
 		return false;
 	d->items[d->count++] = *function;
 	return true;

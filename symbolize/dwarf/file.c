@@ -91,7 +91,8 @@ static bool read_headers(struct dwarf_file *file, struct dwarf_unit *next, struc
 	return true;
 }
 
-static void take_section(struct dwarf_file *file, struct elf_image *image, enum dwarf_section section, uint64_t bytes)
+static void dwarf_file_take_section(
+	struct dwarf_file *file, struct elf_image *image, enum dwarf_section section, uint64_t bytes)
 {
 	char name[32];
 
@@ -172,9 +173,9 @@ static void file_take_lines(struct dwarf_file *file, struct elf_image *image)
 
 	if (!checked_add(last, LINE_PROGRAM_BYTES, &needed))
 		needed = UINT64_MAX;
-	take_section(file, image, DWARF_SECTION_LINE, needed);
+	dwarf_file_take_section(file, image, DWARF_SECTION_LINE, needed);
 	if (file->sections[DWARF_SECTION_LINE].size == needed && !has_lines_at(file, last))
-		take_section(file, image, DWARF_SECTION_LINE, UINT64_MAX);
+		dwarf_file_take_section(file, image, DWARF_SECTION_LINE, UINT64_MAX);
 }
 
 static void set_budget(struct dwarf_file *file, enum dwarf_section section)
@@ -194,16 +195,16 @@ bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwar
 	*file = (struct dwarf_file){ .is_split = kind == DWARF_FILE_SPLIT };
 	pthread_mutex_init(&file->lock, NULL);
 	dwarf_shared_init(&file->shared);
-	take_section(file, image, DWARF_SECTION_INFO, info_bytes);
+	dwarf_file_take_section(file, image, DWARF_SECTION_INFO, info_bytes);
 	file->is_part = file->sections[DWARF_SECTION_INFO].size == info_bytes;
 	if (!read_headers(file, &next, err) || (file->is_split && !skip_type_sections(file, image, err))) {
 		dwarf_file_deinit(file);
 		return false;
 	}
-	take_section(file, image, DWARF_SECTION_ABBREV, abbrevs_needed(file, &next));
+	dwarf_file_take_section(file, image, DWARF_SECTION_ABBREV, abbrevs_needed(file, &next));
 	for (size_t i = DWARF_SECTION_STR; i < DWARF_SECTION_COUNT; i++)
 		if (i != DWARF_SECTION_LINE)
-			take_section(file, image, i, UINT64_MAX);
+			dwarf_file_take_section(file, image, i, UINT64_MAX);
 	for (size_t i = 0; i < DWARF_SECTION_COUNT; i++)
 		set_budget(file, i);
 	if (kind != DWARF_FILE_WITHOUT_LINES)

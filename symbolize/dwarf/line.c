@@ -27,7 +27,7 @@ static bool add_directory(struct dwarf_line_header *header, const char *name, st
 	return true;
 }
 
-static bool add_file(struct dwarf_line_header *header, const struct dwarf_line_file *file, struct error *err)
+static bool line_add_file(struct dwarf_line_header *header, const struct dwarf_line_file *file, struct error *err)
 {
 	if (!ARRAY_RESERVE(&header->files, &header->file_capacity, header->file_count + 1, max_files, err))
 		return false;
@@ -48,7 +48,7 @@ static bool read_old_tables(struct dwarf_line_header *header, struct byte_reader
 
 		byte_reader_uleb128(r); /* time */
 		byte_reader_uleb128(r); /* size */
-		if (!add_file(header, &file, err))
+		if (!line_add_file(header, &file, err))
 			return false;
 	}
 	return true;
@@ -84,7 +84,7 @@ static void take_content(const struct dwarf_unit *unit, const struct dwarf_attri
 }
 
 /* Reads a table of version 5, which describes the values of its entries. */
-static bool read_table(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r,
+static bool line_read_table(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r,
 	bool directories, struct error *err)
 {
 	struct dwarf_attribute formats[MAX_ENTRY_FORMATS];
@@ -116,18 +116,18 @@ static bool read_table(struct dwarf_line_header *header, const struct dwarf_unit
 			r->failed = true;
 			return true;
 		}
-		if (!(directories ? add_directory(header, file.name, err) : add_file(header, &file, err)))
+		if (!(directories ? add_directory(header, file.name, err) : line_add_file(header, &file, err)))
 			return false;
 	}
 	return true;
 }
 
-static bool read_tables(
+static bool line_read_tables(
 	struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r, struct error *err)
 {
 	if (header->version < 5)
 		return read_old_tables(header, r, err);
-	return read_table(header, unit, r, true, err) && read_table(header, unit, r, false, err);
+	return line_read_table(header, unit, r, true, err) && line_read_table(header, unit, r, false, err);
 }
 
 bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct error *err)
@@ -169,7 +169,7 @@ bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf
 	if (!byte_reader_ok(&r) || header->line_range == 0 || header->opcode_base == 0)
 		header->program = 0;
 	start = byte_reader_offset(&r);
-	if (!read_tables(header, unit, &r, err))
+	if (!line_read_tables(header, unit, &r, err))
 		return false;
 	header->header_bytes = byte_reader_offset(&r) - start;
 	return true;
@@ -190,7 +190,7 @@ static bool is_absolute(const char *path)
 	return path[0] == '/' || has_drive;
 }
 
-static void append_part(struct buffer *path, const char *part)
+static void line_append_part(struct buffer *path, const char *part)
 {
 	if (part[0] == '\0')
 		return;
@@ -226,10 +226,10 @@ bool dwarf_line_path(
 	if (!is_absolute(file->name)) {
 		/* Directory 0 of version 5 is the unit's own, even if it is relative. */
 		if (!is_absolute(directory) && (header->version < 5 || strcmp(directory, unit_directory) != 0))
-			append_part(path, unit_directory);
-		append_part(path, directory);
+			line_append_part(path, unit_directory);
+		line_append_part(path, directory);
 	}
-	append_part(path, file->name);
+	line_append_part(path, file->name);
 	return path->size > 0;
 }
 
@@ -289,7 +289,7 @@ static void close_row(struct line_state *s)
 		s->r.failed = true;
 }
 
-static inline void emit_row(struct line_state *s, bool is_end)
+static inline void line_emit_row(struct line_state *s, bool is_end)
 {
 	if (s->is_dead)
 		return;
@@ -324,7 +324,7 @@ static void run_extended(struct line_state *s)
 	}
 	opcode = byte_reader_u8(&s->r);
 	if (opcode == DW_LNE_end_sequence) {
-		emit_row(s, true);
+		line_emit_row(s, true);
 		start_sequence(s);
 	} else if (opcode == DW_LNE_set_address && (size == 5 || size == 9)) {
 		set_address(s, size - 1);
@@ -332,7 +332,7 @@ static void run_extended(struct line_state *s)
 	byte_reader_seek(&s->r, start + size);
 }
 
-static inline void advance(struct line_state *s, uint64_t operations)
+static inline void line_advance(struct line_state *s, uint64_t operations)
 {
 	s->address += operations * s->header->minimum_length;
 }
@@ -349,13 +349,13 @@ static void fill_special(struct line_state *s)
 
 static inline void run_special(struct line_state *s, uint8_t opcode)
 {
-	advance(s, s->special_operations[opcode]);
+	line_advance(s, s->special_operations[opcode]);
 	if (__builtin_add_overflow(s->line, s->special_lines[opcode], &s->line))
 		s->line = 0;
-	emit_row(s, false);
+	line_emit_row(s, false);
 }
 
-static void add_line(struct line_state *s, int64_t delta)
+static void line_add_line(struct line_state *s, int64_t delta)
 {
 	if (__builtin_add_overflow(s->line, delta, &s->line))
 		s->line = 0;
@@ -365,19 +365,19 @@ static void run_standard(struct line_state *s, uint8_t opcode)
 {
 	switch (opcode) {
 	case DW_LNS_copy:
-		emit_row(s, false);
+		line_emit_row(s, false);
 		break;
 	case DW_LNS_advance_pc:
-		advance(s, dwarf_read_uleb128(&s->r));
+		line_advance(s, dwarf_read_uleb128(&s->r));
 		break;
 	case DW_LNS_advance_line:
-		add_line(s, dwarf_read_sleb128(&s->r));
+		line_add_line(s, dwarf_read_sleb128(&s->r));
 		break;
 	case DW_LNS_set_file:
 		s->file = dwarf_read_uleb128(&s->r);
 		break;
 	case DW_LNS_const_add_pc:
-		advance(s, (uint8_t)(255 - s->header->opcode_base) / s->header->line_range);
+		line_advance(s, (uint8_t)(255 - s->header->opcode_base) / s->header->line_range);
 		break;
 	case DW_LNS_fixed_advance_pc:
 		s->address += byte_reader_u16(&s->r);

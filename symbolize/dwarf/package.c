@@ -13,7 +13,7 @@ struct index_header {
 	uint32_t version;
 };
 
-static bool open_beside(const struct elf_opener *opener, const char *path, struct elf_image **image)
+static bool package_open_beside(const struct elf_opener *opener, const char *path, struct elf_image **image)
 {
 	struct error ignored;
 	char name[PATH_MAX];
@@ -26,7 +26,8 @@ bool dwarf_package_init(struct dwarf_package *package, const struct elf_opener *
 	const char *debug_path, struct error *err)
 {
 	*package = (struct dwarf_package){ .opener = opener };
-	if (!open_beside(opener, path, &package->image) && !open_beside(opener, debug_path, &package->image))
+	if (!package_open_beside(opener, path, &package->image) &&
+		!package_open_beside(opener, debug_path, &package->image))
 		return true;
 	if (!dwarf_file_init(&package->file, package->image, DWARF_FILE_SPLIT, UINT64_MAX, err)) {
 		elf_image_unref(package->image);
@@ -73,7 +74,7 @@ static bool package_read_header(const struct dwarf_package *package, struct inde
 	       (header->slots & (header->slots - 1)) == 0 && has_tables(package, header);
 }
 
-static uint64_t number_at(const struct dwarf_package *package, uint64_t offset, size_t size)
+static uint64_t package_number_at(const struct dwarf_package *package, uint64_t offset, size_t size)
 {
 	struct byte_reader r = byte_reader_over(package->index.bytes, package->index.size);
 
@@ -87,11 +88,11 @@ static uint64_t find_row(const struct dwarf_package *package, const struct index
 	uint64_t mask = header->slots - 1, slot = signature & mask, step = ((signature >> 32) & mask) | 1;
 
 	for (uint64_t i = 0; i < header->slots; i++, slot = (slot + step) & mask) {
-		uint64_t row = number_at(package, header->rows + 4 * slot, 4);
+		uint64_t row = package_number_at(package, header->rows + 4 * slot, 4);
 
 		if (row == 0)
 			return 0;
-		if (number_at(package, header->signatures + 8 * slot, 8) == signature)
+		if (package_number_at(package, header->signatures + 8 * slot, 8) == signature)
 			return row <= header->units ? row : 0;
 	}
 	return 0;
@@ -119,15 +120,16 @@ struct dwarf_unit *dwarf_package_find(const struct dwarf_package *package, const
 	if (row == 0)
 		return NULL;
 	for (uint64_t column = 0; column < header.columns && !unit; column++)
-		if (number_at(package, header.sections + 4 * column, 4) == SECTION_INFO)
-			unit = dwarf_file_unit_from(&package->file,
-				number_at(package, header.offsets + 4 * ((row - 1) * header.columns + column), 4));
+		if (package_number_at(package, header.sections + 4 * column, 4) == SECTION_INFO)
+			unit = dwarf_file_unit_from(
+				&package->file, package_number_at(package,
+							header.offsets + 4 * ((row - 1) * header.columns + column), 4));
 	/* A unit that has a skeleton was found by an earlier round. */
 	if (!unit || unit->skeleton)
 		return unit;
 	unit->skeleton = skeleton;
 	for (uint64_t column = 0; column < header.columns; column++)
-		place(unit, header.version, number_at(package, header.sections + 4 * column, 4),
-			number_at(package, header.offsets + 4 * ((row - 1) * header.columns + column), 4));
+		place(unit, header.version, package_number_at(package, header.sections + 4 * column, 4),
+			package_number_at(package, header.offsets + 4 * ((row - 1) * header.columns + column), 4));
 	return unit;
 }

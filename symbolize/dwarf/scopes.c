@@ -23,7 +23,7 @@ void dwarf_scopes_deinit(struct dwarf_scopes *scopes)
 }
 
 /* Adds a mark after the last one. If memory runs out there are fewer marks, and searches take longer. */
-static void mark(struct dwarf_scopes *scopes, uint64_t offset, const uint64_t *around, size_t depth)
+static void scopes_mark(struct dwarf_scopes *scopes, uint64_t offset, const uint64_t *around, size_t depth)
 {
 	uint64_t last = scopes->count ? scopes->marks[scopes->count - 1].offset : scopes->unit->first_die;
 	struct error ignored;
@@ -61,7 +61,7 @@ size_t dwarf_scopes_find(struct dwarf_scopes *scopes, uint64_t target, uint64_t 
 		uint64_t offset = byte_reader_offset(&r), code, sibling;
 		const struct dwarf_abbrev *abbrev;
 
-		mark(scopes, offset, found, depth);
+		scopes_mark(scopes, offset, found, depth);
 		/* Many units can refer to the end of one: each of their jobs passes its entries anew. */
 		if (++passed % FREE_ENTRIES == 0 && !dwarf_file_spend(unit->file, DWARF_SECTION_INFO, FREE_ENTRIES))
 			return 0;

@@ -36,7 +36,7 @@ void dwarf_shared_deinit(struct dwarf_shared *shared)
 	hash_map_deinit(&shared->line_map);
 }
 
-static struct table_key key_of(const struct dwarf_unit *unit, uint64_t offset)
+static struct table_key shared_key_of(const struct dwarf_unit *unit, uint64_t offset)
 {
 	return (struct table_key){ offset,
 		(uint64_t)unit->version << 16 | (uint64_t)unit->address_size << 8 | unit->offset_size,
@@ -49,7 +49,7 @@ bool dwarf_shared_abbrevs(const struct dwarf_unit *unit, const struct dwarf_abbr
 	struct byte_reader r = dwarf_file_reader(unit->file, DWARF_SECTION_ABBREV);
 	struct dwarf_shared *shared = &unit->file->shared;
 	/* Abbreviations refer to no strings. */
-	struct table_key key = { unit->abbrev_offset, key_of(unit, 0).format, 0 };
+	struct table_key key = { unit->abbrev_offset, shared_key_of(unit, 0).format, 0 };
 	uint32_t index = hash_map_get(&shared->abbrev_map, &key), *value;
 	struct dwarf_abbrevs *made;
 	bool added;
@@ -78,7 +78,7 @@ bool dwarf_shared_lines(const struct dwarf_unit *unit, const struct dwarf_line_h
 {
 	static const struct dwarf_line_header none = { 0 };
 	struct dwarf_shared *shared = &unit->file->shared;
-	struct table_key key = key_of(unit, unit->line_offset);
+	struct table_key key = shared_key_of(unit, unit->line_offset);
 	uint32_t index = hash_map_get(&shared->line_map, &key), *value;
 	struct dwarf_line_header *made;
 	bool added;

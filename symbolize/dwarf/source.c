@@ -30,7 +30,7 @@ struct collecting {
 	size_t source_count;
 };
 
-static bool add_source(struct collecting *c, const struct dwarf_described_path *path, const char *text,
+static bool dwarf_source_add_source(struct collecting *c, const struct dwarf_described_path *path, const char *text,
 	uint32_t first_line, struct error *err)
 {
 	struct dwarf_source source = { .path = path->path, .text = text, .first_line = first_line };
@@ -56,7 +56,7 @@ static const struct dwarf_described_path *embedded(const struct dwarf_describer 
 	return NULL;
 }
 
-static bool add_frame(struct collecting *c, const struct dwarf_frame *frame, struct error *err)
+static bool dwarf_source_add_frame(struct collecting *c, const struct dwarf_frame *frame, struct error *err)
 {
 	const struct dwarf_described_path *in = frame->line ? embedded(c->describer, frame->file) : NULL;
 	struct range range = { in, 0, frame->line, frame->line };
@@ -81,7 +81,7 @@ static bool add_frame(struct collecting *c, const struct dwarf_frame *frame, str
 	return true;
 }
 
-static bool add_frames(struct collecting *c, struct error *err)
+static bool dwarf_source_add_frames(struct collecting *c, struct error *err)
 {
 	bool has_text = false;
 
@@ -91,7 +91,7 @@ static bool add_frames(struct collecting *c, struct error *err)
 		const struct dwarf_answer *answer = c->job->answers[i];
 
 		for (size_t k = 0; k < answer->count; k++)
-			if (!add_frame(c, &answer->frames[k], err))
+			if (!dwarf_source_add_frame(c, &answer->frames[k], err))
 				return false;
 	}
 	return true;
@@ -99,7 +99,7 @@ static bool add_frames(struct collecting *c, struct error *err)
 
 /* ---- Their text ---- */
 
-static int by_place(const void *left, const void *right)
+static int dwarf_source_by_place(const void *left, const void *right)
 {
 	const struct range *a = left, *b = right;
 
@@ -139,7 +139,8 @@ static size_t size_of_lines(const char *text, uint32_t count, size_t most)
 }
 
 /* Adds the lines of a range, as far as its file has them. */
-static bool add_piece(struct collecting *c, struct cursor *cursor, const struct range *range, struct error *err)
+static bool dwarf_source_add_piece(
+	struct collecting *c, struct cursor *cursor, const struct range *range, struct error *err)
 {
 	uint32_t last = range->last;
 	size_t size;
@@ -156,11 +157,11 @@ static bool add_piece(struct collecting *c, struct cursor *cursor, const struct 
 		return true;
 	c->text_bytes += size;
 	text = arena_copy_string(c->job->arena, cursor->at, size);
-	return text ? add_source(c, range->in, text, range->first, err) : error_set_memory(err);
+	return text ? dwarf_source_add_source(c, range->in, text, range->first, err) : error_set_memory(err);
 }
 
 /* A function is kept from its type or attributes on, other code with the lines around it. */
-static void widen(struct range *range)
+static void dwarf_source_widen(struct range *range)
 {
 	uint32_t first = range->definition ? range->definition : range->first;
 
@@ -169,35 +170,35 @@ static void widen(struct range *range)
 		range->last += LINES_AROUND;
 }
 
-static bool add_pieces(struct collecting *c, struct error *err)
+static bool dwarf_source_add_pieces(struct collecting *c, struct error *err)
 {
 	struct cursor cursor = { 0 };
 
 	for (size_t i = 0; i < c->range_count; i++)
-		widen(&c->ranges[i]);
+		dwarf_source_widen(&c->ranges[i]);
 	if (c->range_count > 1)
-		qsort(c->ranges, c->range_count, sizeof(*c->ranges), by_place);
+		qsort(c->ranges, c->range_count, sizeof(*c->ranges), dwarf_source_by_place);
 	for (size_t i = 0; i < c->range_count; i++)
-		if (!add_piece(c, &cursor, &c->ranges[i], err))
+		if (!dwarf_source_add_piece(c, &cursor, &c->ranges[i], err))
 			return false;
 	return true;
 }
 
-static bool add_all(struct collecting *c, struct error *err)
+static bool dwarf_source_add_all(struct collecting *c, struct error *err)
 {
 	for (size_t i = 0; i < c->describer->path_count; i++) {
 		const struct dwarf_described_path *path = &c->describer->paths[i];
 
-		if (path->path[0] && path->file && path->file->md5 && !add_source(c, path, "", 0, err))
+		if (path->path[0] && path->file && path->file->md5 && !dwarf_source_add_source(c, path, "", 0, err))
 			return false;
 	}
-	return add_frames(c, err) && add_pieces(c, err);
+	return dwarf_source_add_frames(c, err) && dwarf_source_add_pieces(c, err);
 }
 
 bool dwarf_job_sources(struct dwarf_job *job, const struct dwarf_describer *describer, struct error *err)
 {
 	struct collecting c = { .job = job, .describer = describer };
-	bool ok = add_all(&c, err);
+	bool ok = dwarf_source_add_all(&c, err);
 
 	/* Most units tell of no file: their arenas stay empty. */
 	if (ok && c.source_count > 0) {

@@ -25,7 +25,7 @@ static struct elf_image *open_dwo(
 }
 
 /* Finds the unit with the skeleton's id. False if memory runs out. */
-static bool find_unit(struct dwarf_split *split, const struct dwarf_unit *skeleton, struct error *err)
+static bool dwarf_split_find_unit(struct dwarf_split *split, const struct dwarf_unit *skeleton, struct error *err)
 {
 	for (size_t i = 0; i < split->file.unit_count; i++) {
 		struct dwarf_unit *unit = &split->file.units[i];
@@ -73,7 +73,7 @@ bool dwarf_split_init(struct dwarf_split *split, const struct dwarf_unit *skelet
 		split->image = NULL;
 		return false;
 	}
-	if (!find_unit(split, skeleton, err)) {
+	if (!dwarf_split_find_unit(split, skeleton, err)) {
 		dwarf_split_deinit(split);
 		return false;
 	}

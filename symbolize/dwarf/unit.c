@@ -140,7 +140,7 @@ bool dwarf_unit_read_root(struct dwarf_unit *unit, struct error *err)
 	return ok || error_set(err, ERROR_FORMAT, "damaged root entry");
 }
 
-static bool open_locked(struct dwarf_unit *unit, struct error *err)
+static bool unit_open_locked(struct dwarf_unit *unit, struct error *err)
 {
 	if (unit->is_open || !unit->is_readable)
 		return true;
@@ -160,7 +160,7 @@ bool dwarf_unit_open(struct dwarf_unit *unit, bool *is_open, struct error *err)
 	bool ok;
 
 	pthread_mutex_lock(&unit->file->lock);
-	ok = open_locked(unit, err);
+	ok = unit_open_locked(unit, err);
 	*is_open = unit->is_open;
 	pthread_mutex_unlock(&unit->file->lock);
 	return ok;

@@ -21,7 +21,7 @@ struct byte_reader dwarf_unit_reader(const struct dwarf_unit *unit, uint64_t off
 }
 
 /* Values that nothing asks for (blocks) are skipped and keep the number 0. */
-static void read_value(const struct dwarf_format *format, struct byte_reader *r,
+static void value_read_value(const struct dwarf_format *format, struct byte_reader *r,
 	const struct dwarf_attribute *attribute, struct dwarf_value *value)
 {
 	struct dwarf_skip skip;
@@ -66,11 +66,11 @@ bool dwarf_value_read(const struct dwarf_unit *unit, struct byte_reader *r, cons
 	const struct dwarf_format format = dwarf_unit_format(unit);
 
 	*value = (struct dwarf_value){ 0 };
-	read_value(&format, r, attribute, value);
+	value_read_value(&format, r, attribute, value);
 	return byte_reader_ok(r);
 }
 
-static struct dwarf_value *slot_of(struct dwarf_die *die, uint16_t name)
+static struct dwarf_value *value_slot_of(struct dwarf_die *die, uint16_t name)
 {
 	switch (name) {
 	case DW_AT_low_pc:
@@ -115,9 +115,9 @@ bool dwarf_die_read(
 		return false;
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
 		const struct dwarf_attribute *attribute = &unit->abbrevs->attributes[abbrev->first_attribute + i];
-		struct dwarf_value value = { 0 }, *slot = slot_of(die, attribute->name);
+		struct dwarf_value value = { 0 }, *slot = value_slot_of(die, attribute->name);
 
-		read_value(&format, r, attribute, &value);
+		value_read_value(&format, r, attribute, &value);
 		if (slot)
 			*slot = value;
 	}

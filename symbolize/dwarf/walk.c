@@ -20,7 +20,7 @@ struct walk_position {
 
 static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct walk_position at);
 
-static uint32_t add_node(struct dwarf_walk *w, uint64_t die, uint32_t parent)
+static uint32_t dwarf_walk_add_node(struct dwarf_walk *w, uint64_t die, uint32_t parent)
 {
 	if (!ARRAY_RESERVE(&w->nodes, &w->node_capacity, w->node_count + 1, ARRAY_MAX_IDS, w->err)) {
 		w->failed = true;
@@ -69,7 +69,7 @@ static bool may_have(const struct dwarf_walk *w, uint32_t node, size_t address)
 }
 
 /* Marks covered addresses. The deepest function wins; of equally deep ones (folded identical code) the first. */
-static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct walk_position at)
+static void dwarf_walk_mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct walk_position at)
 {
 	uint64_t low, high;
 
@@ -100,9 +100,9 @@ static bool enter_function(struct dwarf_walk *w, uint64_t offset, bool is_inline
 		at->node = DWARF_NO_NODE;
 		return true;
 	}
-	at->node = add_node(w, offset, is_inlined ? at->node : DWARF_NO_NODE);
+	at->node = dwarf_walk_add_node(w, offset, is_inlined ? at->node : DWARF_NO_NODE);
 	if (at->node != DWARF_NO_NODE)
-		mark(w, *ranges, *at);
+		dwarf_walk_mark(w, *ranges, *at);
 	return true;
 }
 

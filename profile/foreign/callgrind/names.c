@@ -139,7 +139,7 @@ static size_t id_size(const char *text, size_t size, uint64_t *id)
 }
 
 /* The size of ` [2/3]` at the end of a name; 0: there is none. Only names of calls have it. */
-static size_t number_size(const char *text, size_t size)
+static size_t callgrind_names_number_size(const char *text, size_t size)
 {
 	const char *open = memrchr(text, '[', size), *at = open ? open + 1 : NULL, *end = text + size;
 
@@ -158,7 +158,7 @@ static bool name_add(struct callgrind_names *names, struct profile *profile, enu
 	const char *text, size_t size, uint32_t *result, struct error *err)
 {
 	if (kind == CALLGRIND_FUNCTION && names->has_numbers)
-		size -= number_size(text, size);
+		size -= callgrind_names_number_size(text, size);
 	if (kind == CALLGRIND_FUNCTION)
 		return path_of_text(names, profile, text, size, result, err);
 	/* Callgrind's word for what is not known. */

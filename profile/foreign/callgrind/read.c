@@ -72,7 +72,7 @@ static bool is_end_of_word(const struct callgrind_text *text)
 }
 
 /* A decimal number, or a hexadecimal one behind `0x`, which ends at a space or at the end. */
-static bool read_number(struct callgrind_text *text, uint64_t *number)
+static bool callgrind_read_number(struct callgrind_text *text, uint64_t *number)
 {
 	bool is_hex = text->end - text->at > 2 && text->at[0] == '0' && (text->at[1] == 'x' || text->at[1] == 'X');
 	const char *start = text->at += is_hex ? 2 : 0;
@@ -102,7 +102,7 @@ static bool read_position(struct callgrind_text *text, uint64_t *position, struc
 	}
 	if (sign == '+' || sign == '-')
 		text->at++;
-	if (!read_number(text, &number))
+	if (!callgrind_read_number(text, &number))
 		return fail_number(err);
 	*position = sign == '+' ? *position + number : sign == '-' ? *position - number : number;
 	return true;
@@ -146,7 +146,7 @@ static bool read_costs(
 		uint64_t number = 0;
 
 		text->at += is_negative || is_none;
-		if (is_none ? !is_end_of_word(text) : (!read_number(text, &number) || number > INT64_MAX))
+		if (is_none ? !is_end_of_word(text) : (!callgrind_read_number(text, &number) || number > INT64_MAX))
 			return fail_number(err);
 		if (i == r->column_count)
 			return error_set(err, ERROR_FORMAT, "more costs than the events of the line `events:`");
@@ -166,7 +166,7 @@ static uint32_t current_line(const struct callgrind_reader *r)
 	return line > UINT32_MAX ? 0 : (uint32_t)line;
 }
 
-static bool add_cost(struct callgrind_reader *r, const int64_t *costs, struct error *err)
+static bool callgrind_read_add_cost(struct callgrind_reader *r, const int64_t *costs, struct error *err)
 {
 	struct callgrind_record record = { .vertex = r->function, .file = r->file, .line = current_line(r) };
 
@@ -207,7 +207,7 @@ static bool read_cost_line(struct callgrind_reader *r, struct callgrind_text *te
 		return error_set(err, ERROR_FORMAT, "a cost before the first line `fn=`");
 	if (!read_costs(r, text, costs, err))
 		return false;
-	return expect == EXPECT_CALL ? add_call(r, costs, err) : add_cost(r, costs, err);
+	return expect == EXPECT_CALL ? add_call(r, costs, err) : callgrind_read_add_cost(r, costs, err);
 }
 
 /* ---- Positions ---- */
@@ -221,7 +221,7 @@ static bool current_thread(struct callgrind_reader *r, struct error *err)
 	return r->thread != PROFILE_NONE || profile_add_thread(r->profile, &thread, &r->thread, err);
 }
 
-static bool read_function(
+static bool callgrind_read_function(
 	struct callgrind_reader *r, const struct callgrind_text *name, bool is_called, struct error *err)
 {
 	struct callgrind_vertex vertex = { .object = r->object, .file = r->function_file };
@@ -246,8 +246,8 @@ static bool read_function(
 	return true;
 }
 
-static bool read_name(struct callgrind_reader *r, enum callgrind_name_kind kind, const struct callgrind_text *name,
-	uint32_t *into, struct error *err)
+static bool callgrind_read_name(struct callgrind_reader *r, enum callgrind_name_kind kind,
+	const struct callgrind_text *name, uint32_t *into, struct error *err)
 {
 	return callgrind_name(&r->names, r->profile, kind, name->at, (size_t)(name->end - name->at), into, err);
 }
@@ -262,7 +262,7 @@ static bool read_calls(struct callgrind_reader *r, struct error *err)
 	return true;
 }
 
-static bool is_word(const char *word, size_t size, const char *wanted)
+static bool callgrind_read_is_word(const char *word, size_t size, const char *wanted)
 {
 	return strlen(wanted) == size && memcmp(word, wanted, size) == 0;
 }
@@ -273,44 +273,44 @@ static bool read_assignment(
 {
 	uint32_t ignored;
 
-	if (is_word(key, size, "fn"))
-		return read_function(r, value, false, err);
-	if (is_word(key, size, "cfn"))
-		return read_function(r, value, true, err);
-	if (is_word(key, size, "fl")) {
-		if (!read_name(r, CALLGRIND_FILE, value, &r->function_file, err))
+	if (callgrind_read_is_word(key, size, "fn"))
+		return callgrind_read_function(r, value, false, err);
+	if (callgrind_read_is_word(key, size, "cfn"))
+		return callgrind_read_function(r, value, true, err);
+	if (callgrind_read_is_word(key, size, "fl")) {
+		if (!callgrind_read_name(r, CALLGRIND_FILE, value, &r->function_file, err))
 			return false;
 		r->file = r->function_file;
 		return true;
 	}
-	if (is_word(key, size, "fi") || is_word(key, size, "fe"))
-		return read_name(r, CALLGRIND_FILE, value, &r->file, err);
-	if (is_word(key, size, "ob"))
-		return read_name(r, CALLGRIND_OBJECT, value, &r->object, err);
-	if (is_word(key, size, "cfi") || is_word(key, size, "cfl"))
-		return read_name(r, CALLGRIND_FILE, value, &r->called_file, err);
-	if (is_word(key, size, "cob"))
-		return read_name(r, CALLGRIND_OBJECT, value, &r->called_object, err);
-	if (is_word(key, size, "calls"))
+	if (callgrind_read_is_word(key, size, "fi") || callgrind_read_is_word(key, size, "fe"))
+		return callgrind_read_name(r, CALLGRIND_FILE, value, &r->file, err);
+	if (callgrind_read_is_word(key, size, "ob"))
+		return callgrind_read_name(r, CALLGRIND_OBJECT, value, &r->object, err);
+	if (callgrind_read_is_word(key, size, "cfi") || callgrind_read_is_word(key, size, "cfl"))
+		return callgrind_read_name(r, CALLGRIND_FILE, value, &r->called_file, err);
+	if (callgrind_read_is_word(key, size, "cob"))
+		return callgrind_read_name(r, CALLGRIND_OBJECT, value, &r->called_object, err);
+	if (callgrind_read_is_word(key, size, "calls"))
 		return read_calls(r, err);
-	if (is_word(key, size, "jump") || is_word(key, size, "jcnd")) {
+	if (callgrind_read_is_word(key, size, "jump") || callgrind_read_is_word(key, size, "jcnd")) {
 		r->expect = EXPECT_JUMP;
 		return true;
 	}
 	/* Where a jump goes to: the names may be referred to later. */
-	if (is_word(key, size, "jfi") || is_word(key, size, "jfl"))
-		return read_name(r, CALLGRIND_FILE, value, &ignored, err);
-	if (is_word(key, size, "jfn"))
-		return read_name(r, CALLGRIND_FUNCTION, value, &ignored, err);
-	if (is_word(key, size, "job"))
-		return read_name(r, CALLGRIND_OBJECT, value, &ignored, err);
+	if (callgrind_read_is_word(key, size, "jfi") || callgrind_read_is_word(key, size, "jfl"))
+		return callgrind_read_name(r, CALLGRIND_FILE, value, &ignored, err);
+	if (callgrind_read_is_word(key, size, "jfn"))
+		return callgrind_read_name(r, CALLGRIND_FUNCTION, value, &ignored, err);
+	if (callgrind_read_is_word(key, size, "job"))
+		return callgrind_read_name(r, CALLGRIND_OBJECT, value, &ignored, err);
 	return error_set(
 		err, ERROR_FORMAT, "`%.*s=` is not a line of callgrind's format", (int)(size < 40 ? size : 40), key);
 }
 
 /* ---- Headers ---- */
 
-static size_t next_word(struct callgrind_text *text, const char **word)
+static size_t callgrind_read_next_word(struct callgrind_text *text, const char **word)
 {
 	skip_spaces(text);
 	*word = text->at;
@@ -326,10 +326,10 @@ static bool read_position_names(struct callgrind_reader *r, struct callgrind_tex
 
 	r->position_count = 0;
 	r->line_position = CALLGRIND_MAX_POSITIONS;
-	while ((size = next_word(text, &word)) > 0) {
+	while ((size = callgrind_read_next_word(text, &word)) > 0) {
 		if (r->position_count == CALLGRIND_MAX_POSITIONS)
 			return error_set(err, ERROR_FORMAT, "more than three positions");
-		if (is_word(word, size, "line"))
+		if (callgrind_read_is_word(word, size, "line"))
 			r->line_position = r->position_count;
 		r->position_count++;
 	}
@@ -360,13 +360,13 @@ static bool add_column(struct callgrind_reader *r, const char *name, size_t size
 }
 
 /* `events:` ends a header: what follows is another part. */
-static bool read_events(struct callgrind_reader *r, struct callgrind_text *text, struct error *err)
+static bool callgrind_read_events(struct callgrind_reader *r, struct callgrind_text *text, struct error *err)
 {
 	const char *word;
 	size_t size;
 
 	r->column_count = 0;
-	while ((size = next_word(text, &word)) > 0)
+	while ((size = callgrind_read_next_word(text, &word)) > 0)
 		if (!add_column(r, word, size, err))
 			return false;
 	if (r->column_count == 0)
@@ -433,36 +433,37 @@ static int32_t small_number(struct callgrind_text *text)
 {
 	uint64_t number;
 
-	return read_number(text, &number) && number <= INT32_MAX ? (int32_t)number : 0;
+	return callgrind_read_number(text, &number) && number <= INT32_MAX ? (int32_t)number : 0;
 }
 
 /* `key: value`. Keys that are not known say nothing that is needed. */
-static bool read_header(
+static bool callgrind_read_header(
 	struct callgrind_reader *r, const char *key, size_t size, struct callgrind_text *value, struct error *err)
 {
 	skip_spaces(value);
-	if (is_word(key, size, "events"))
-		return read_events(r, value, err);
-	if (is_word(key, size, "event"))
+	if (callgrind_read_is_word(key, size, "events"))
+		return callgrind_read_events(r, value, err);
+	if (callgrind_read_is_word(key, size, "event"))
 		return callgrind_events_describe(&r->events, value->at, (size_t)(value->end - value->at), err);
-	if (is_word(key, size, "positions"))
+	if (callgrind_read_is_word(key, size, "positions"))
 		return read_position_names(r, value, err);
-	if (is_word(key, size, "totals") || (is_word(key, size, "summary") && r->is_cachegrind))
+	if (callgrind_read_is_word(key, size, "totals") ||
+		(callgrind_read_is_word(key, size, "summary") && r->is_cachegrind))
 		return check_totals(r, value, err);
-	if (is_word(key, size, "cmd"))
+	if (callgrind_read_is_word(key, size, "cmd"))
 		return read_command(r, value, err);
-	if (is_word(key, size, "creator"))
+	if (callgrind_read_is_word(key, size, "creator"))
 		return read_creator(r, value, err);
-	if (is_word(key, size, "pid"))
+	if (callgrind_read_is_word(key, size, "pid"))
 		r->pid = small_number(value);
-	if (is_word(key, size, "thread"))
+	if (callgrind_read_is_word(key, size, "thread"))
 		r->thread_number = small_number(value);
 	return true;
 }
 
 /* ---- Lines ---- */
 
-static bool read_line(struct callgrind_reader *r, const char *line, size_t size, struct error *err)
+static bool callgrind_read_line(struct callgrind_reader *r, const char *line, size_t size, struct error *err)
 {
 	struct callgrind_text text = { line, line + size };
 	size_t key;
@@ -479,7 +480,8 @@ static bool read_line(struct callgrind_reader *r, const char *line, size_t size,
 	if (key > 0 && text.at < text.end && (*text.at == '=' || *text.at == ':')) {
 		bool is_header = *text.at++ == ':';
 
-		return is_header ? read_header(r, line, key, &text, err) : read_assignment(r, line, key, &text, err);
+		return is_header ? callgrind_read_header(r, line, key, &text, err)
+				 : read_assignment(r, line, key, &text, err);
 	}
 	return error_set(err, ERROR_FORMAT, "neither a cost, nor `key=value`, nor `key: value`");
 }
@@ -500,7 +502,7 @@ static bool check_callgrind_end(struct callgrind_reader *r, struct error *err)
 		       r->lines.line);
 }
 
-static bool read_lines(struct callgrind_reader *r, struct error *err)
+static bool callgrind_read_lines(struct callgrind_reader *r, struct error *err)
 {
 	const char *line;
 	size_t size;
@@ -508,7 +510,7 @@ static bool read_lines(struct callgrind_reader *r, struct error *err)
 	do {
 		if (!text_lines_next(&r->lines, &line, &size, err))
 			return false;
-		if (!line || read_line(r, line, size, err))
+		if (!line || callgrind_read_line(r, line, size, err))
 			continue;
 		/* What is left of the last line need not be one. */
 		if (err->code != ERROR_FORMAT || !r->lines.is_cut || !lacks_totals(r))
@@ -576,7 +578,7 @@ bool callgrind_read(const struct text_source *text, bool is_cachegrind, const ch
 
 	if (!text_lines_init(&r.lines, text, CALLGRIND_MAX_LINE_BYTES, err) || !reader_begin(&r, err))
 		return false;
-	if (!read_lines(&r, err) || !reader_finish(&r, err))
+	if (!callgrind_read_lines(&r, err) || !reader_finish(&r, err))
 		return r.lines.read_failed ? false : error_prefix(err, "cannot read %s", name);
 	*profile = TAKE(r.profile);
 	return true;

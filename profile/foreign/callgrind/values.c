@@ -310,7 +310,7 @@ bool callgrind_events_add_types(struct callgrind_events *events, struct profile 
 
 /* ---- Values ---- */
 
-static int64_t sum_of(const int64_t *columns, uint32_t which)
+static int64_t callgrind_values_sum_of(const int64_t *columns, uint32_t which)
 {
 	int64_t sum = 0;
 
@@ -335,10 +335,10 @@ static int64_t within_model(int64_t count)
 static int64_t cycles_of(const struct callgrind_events *events, const int64_t *columns)
 {
 	int64_t instructions = within_model(columns[event_find(events, "Ir")]);
-	int64_t first = within_model(sum_of(columns, EVENT_COLUMNS(events, "I1mr", "D1mr", "D1mw")));
-	int64_t last =
-		within_model(sum_of(columns, EVENT_COLUMNS(events, "ILmr", "DLmr", "DLmw", "I2mr", "D2mr", "D2mw")));
-	int64_t branches = within_model(sum_of(columns, EVENT_COLUMNS(events, "Bcm", "Bim")));
+	int64_t first = within_model(callgrind_values_sum_of(columns, EVENT_COLUMNS(events, "I1mr", "D1mr", "D1mw")));
+	int64_t last = within_model(callgrind_values_sum_of(
+		columns, EVENT_COLUMNS(events, "ILmr", "DLmr", "DLmw", "I2mr", "D2mr", "D2mw")));
+	int64_t branches = within_model(callgrind_values_sum_of(columns, EVENT_COLUMNS(events, "Bcm", "Bim")));
 
 	return cost_model_cycles(COST_MODEL_QUARTERS * instructions, first > last ? first : last, last, branches);
 }
@@ -353,7 +353,7 @@ void callgrind_events_values(
 
 		switch (value->kind) {
 		case CALLGRIND_SUM:
-			sum = saturating_multiply(sum_of(columns, value->columns), value->factor);
+			sum = saturating_multiply(callgrind_values_sum_of(columns, value->columns), value->factor);
 			break;
 		case CALLGRIND_CYCLES:
 			sum = cycles_of(events, columns);

@@ -160,7 +160,7 @@ static bool read_integers(struct cpuprofile *r, int64_t **items, size_t *count, 
 	return true;
 }
 
-static bool read_members(struct cpuprofile *r, struct error *err)
+static bool cpuprofile_read_members(struct cpuprofile *r, struct error *err)
 {
 	struct json_reader_string key;
 	bool ok = true;
@@ -199,7 +199,7 @@ static bool link_nodes(struct cpuprofile *r, struct error *err)
 	return true;
 }
 
-static const char *name_of(struct cpuprofile *r, const struct call_frame *frame)
+static const char *cpuprofile_name_of(struct cpuprofile *r, const struct call_frame *frame)
 {
 	const char *name = profile_string(r->profile, frame->name), *url = profile_string(r->profile, frame->url);
 
@@ -212,7 +212,8 @@ static const char *name_of(struct cpuprofile *r, const struct call_frame *frame)
 	return r->name.failed ? "" : r->name.data;
 }
 
-static bool add_frame(struct cpuprofile *r, const struct call_frame *frame, uint32_t *location, struct error *err)
+static bool cpuprofile_add_frame(
+	struct cpuprofile *r, const struct call_frame *frame, uint32_t *location, struct error *err)
 {
 	struct profile_function function = { .file = frame->url, .name_source = PROFILE_NAME_IMPORTED };
 	struct profile_line line = { 0 };
@@ -221,14 +222,14 @@ static bool add_frame(struct cpuprofile *r, const struct call_frame *frame, uint
 		function.module = r->profile->mappings[r->mapping].module;
 	if (frame->url && frame->line >= 0 && frame->line < INT32_MAX)
 		line.line = function.start_line = (uint32_t)frame->line + 1;
-	return profile_intern(r->profile, name_of(r, frame), &function.name, err) && buffer_ok(&r->name, err) &&
-	       profile_add_function(r->profile, &function, &line.function, err) &&
+	return profile_intern(r->profile, cpuprofile_name_of(r, frame), &function.name, err) &&
+	       buffer_ok(&r->name, err) && profile_add_function(r->profile, &function, &line.function, err) &&
 	       profile_add_location_of_lines(
 		       r->profile, frame->url ? r->mapping : PROFILE_NONE, &line, 1, location, err);
 }
 
 /* The root is no function. */
-static bool is_root(const struct cpuprofile *r, const struct node *node)
+static bool cpuprofile_is_root(const struct cpuprofile *r, const struct node *node)
 {
 	return node->frame.url == 0 && strcmp(profile_string(r->profile, node->frame.name), "(root)") == 0;
 }
@@ -237,15 +238,15 @@ static bool push_node(struct cpuprofile *r, struct node *node, uint32_t *stack, 
 {
 	uint32_t location;
 
-	if (!is_root(r, node) && (!add_frame(r, &node->frame, &location, err) ||
-					 !profile_add_stack(r->profile, *stack, location, stack, err)))
+	if (!cpuprofile_is_root(r, node) && (!cpuprofile_add_frame(r, &node->frame, &location, err) ||
+						    !profile_add_stack(r->profile, *stack, location, stack, err)))
 		return false;
 	node->stack = *stack;
 	return true;
 }
 
 /* The node's stack is made with those of its callers, which are turned around for that and back again. */
-static bool make_stack(struct cpuprofile *r, uint32_t node, struct error *err)
+static bool cpuprofile_make_stack(struct cpuprofile *r, uint32_t node, struct error *err)
 {
 	uint32_t at = node, below = PROFILE_NONE, stack = 0;
 
@@ -275,11 +276,11 @@ static bool make_stack(struct cpuprofile *r, uint32_t node, struct error *err)
 
 /* ---- Samples ---- */
 
-static bool add_sample(struct cpuprofile *r, uint32_t node, int64_t count, int64_t us, struct error *err)
+static bool cpuprofile_add_sample(struct cpuprofile *r, uint32_t node, int64_t count, int64_t us, struct error *err)
 {
 	int64_t values[2] = { count, us * ns_per_us };
 
-	return (r->nodes[node].stack != PROFILE_NONE || make_stack(r, node, err)) &&
+	return (r->nodes[node].stack != PROFILE_NONE || cpuprofile_make_stack(r, node, err)) &&
 	       profile_add_sample(r->profile, r->nodes[node].stack, r->thread, values, -1, err);
 }
 
@@ -323,7 +324,7 @@ static bool order_by_time(struct cpuprofile *r, struct error *err)
 	return true;
 }
 
-static bool add_samples(struct cpuprofile *r, struct error *err)
+static bool cpuprofile_add_samples(struct cpuprofile *r, struct error *err)
 {
 	int64_t total_us = 0;
 
@@ -343,7 +344,7 @@ static bool add_samples(struct cpuprofile *r, struct error *err)
 		total_us += us;
 		if (total_us > max_us)
 			return error_set(err, ERROR_FORMAT, "its samples last for longer than 73,000 years");
-		if (!add_sample(r, node, 1, us, err))
+		if (!cpuprofile_add_sample(r, node, 1, us, err))
 			return false;
 	}
 	return true;
@@ -362,13 +363,13 @@ static bool add_hits(struct cpuprofile *r, struct error *err)
 		double share = all > 0 ? (double)r->nodes[i].hits / (double)all : 0;
 
 		if (r->nodes[i].hits > 0 &&
-			!add_sample(r, i, r->nodes[i].hits, (int64_t)(share * (double)span_us), err))
+			!cpuprofile_add_sample(r, i, r->nodes[i].hits, (int64_t)(share * (double)span_us), err))
 			return false;
 	}
 	return true;
 }
 
-static bool begin(struct cpuprofile *r, struct error *err)
+static bool cpuprofile_begin(struct cpuprofile *r, struct error *err)
 {
 	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_JIT };
 	struct profile_run run = { .exit_status = -1 };
@@ -388,12 +389,12 @@ bool cpuprofile_read(const void *bytes, size_t size, size_t most_stacks, struct 
 	CLEANUP(cpuprofile_deinit) struct cpuprofile r = { 0 };
 
 	json_reader_init(&r.json, bytes, size);
-	if (!begin(&r, err))
+	if (!cpuprofile_begin(&r, err))
 		return false;
 	profile_limit_stacks(r.profile, most_stacks);
-	if (!read_members(&r, err) || !link_nodes(&r, err))
+	if (!cpuprofile_read_members(&r, err) || !link_nodes(&r, err))
 		return false;
-	if (!(r.sample_count > 0 ? add_samples(&r, err) : add_hits(&r, err)))
+	if (!(r.sample_count > 0 ? cpuprofile_add_samples(&r, err) : add_hits(&r, err)))
 		return false;
 	r.profile->runs[0].duration_ns = us_between(r.start_us, r.end_us) * ns_per_us;
 	for (size_t i = 0; i < r.profile->sample_count; i++)

@@ -53,7 +53,7 @@ char json_reader_peek(struct json_reader *json)
 	return next_byte(json->failure ? json->end : json->at, json->end);
 }
 
-static bool take(struct json_reader *json, char wanted)
+static bool json_reader_take(struct json_reader *json, char wanted)
 {
 	if (json_reader_peek(json) != wanted)
 		return false;
@@ -63,17 +63,17 @@ static bool take(struct json_reader *json, char wanted)
 
 void json_reader_enter(struct json_reader *json, char bracket)
 {
-	if (!take(json, bracket))
+	if (!json_reader_take(json, bracket))
 		fail_syntax(json);
 }
 
 /* Goes on to the next value of what was entered; false: it has ended. */
-static bool go_on(struct json_reader *json, char end)
+static bool json_reader_go_on(struct json_reader *json, char end)
 {
-	if (take(json, end))
+	if (json_reader_take(json, end))
 		return false;
 	/* Behind the bracket there is no comma. */
-	(void)!take(json, ',');
+	(void)!json_reader_take(json, ',');
 	if (json_reader_peek(json) == '\0')
 		fail_syntax(json);
 	return !json->failure;
@@ -81,7 +81,7 @@ static bool go_on(struct json_reader *json, char end)
 
 bool json_reader_item(struct json_reader *json)
 {
-	return go_on(json, ']');
+	return json_reader_go_on(json, ']');
 }
 
 /* ---- Strings ---- */
@@ -103,7 +103,7 @@ static bool read_hex(struct json_reader *json, uint32_t *code)
 }
 
 /* A character beyond 16 bits is two escapes; half of one, and NUL, become the character for what cannot be shown. */
-static void read_code(struct json_reader *json)
+static void json_reader_read_code(struct json_reader *json)
 {
 	enum { REPLACEMENT = 0xfffd };
 	uint32_t code, low;
@@ -123,7 +123,7 @@ static void read_code(struct json_reader *json)
 	unicode_append(&json->text, code == 0 || (code >= 0xd800 && code < 0xe000) ? REPLACEMENT : code);
 }
 
-static void read_escape(struct json_reader *json)
+static void json_reader_read_escape(struct json_reader *json)
 {
 	static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
 	char c = next_byte(json->at, json->end);
@@ -131,7 +131,7 @@ static void read_escape(struct json_reader *json)
 
 	json->at += c != '\0';
 	if (c == 'u')
-		read_code(json);
+		json_reader_read_code(json);
 	else if (name)
 		buffer_append_byte(&json->text, (uint8_t)meant[name - names]);
 	else
@@ -145,7 +145,7 @@ static struct json_reader_string read_escaped(struct json_reader *json, const ch
 	while (json->at < json->end && *json->at != '"' && !json->failure && !json->text.failed) {
 		if (*json->at == '\\') {
 			json->at++;
-			read_escape(json);
+			json_reader_read_escape(json);
 		} else {
 			buffer_append_byte(&json->text, (uint8_t)*json->at++);
 		}
@@ -158,7 +158,7 @@ static struct json_reader_string read_string(struct json_reader *json)
 	const char *from;
 	struct json_reader_string string;
 
-	if (!take(json, '"')) {
+	if (!json_reader_take(json, '"')) {
 		fail_syntax(json);
 		return (struct json_reader_string){ "", 0 };
 	}
@@ -177,10 +177,10 @@ static struct json_reader_string read_string(struct json_reader *json)
 
 bool json_reader_key(struct json_reader *json, struct json_reader_string *key)
 {
-	if (!go_on(json, '}'))
+	if (!json_reader_go_on(json, '}'))
 		return false;
 	*key = read_string(json);
-	if (!take(json, ':'))
+	if (!json_reader_take(json, ':'))
 		fail_syntax(json);
 	return !json->failure && !json->text.failed;
 }
@@ -200,7 +200,7 @@ struct json_reader_string json_reader_text(struct json_reader *json)
 	return take_null(json) ? (struct json_reader_string){ "", 0 } : read_string(json);
 }
 
-static size_t number_size(const struct json_reader *json)
+static size_t json_reader_number_size(const struct json_reader *json)
 {
 	size_t size = 0, most = (size_t)(json->end - json->at);
 
@@ -236,7 +236,7 @@ double json_reader_number(struct json_reader *json)
 	(void)json_reader_peek(json);
 	if (!json->failure && read_small(json, &number))
 		return number;
-	size = number_size(json);
+	size = json_reader_number_size(json);
 	memcpy(digits, json->at, size);
 	digits[size] = '\0';
 	number = strtod(digits, &end);
@@ -260,7 +260,7 @@ int64_t json_reader_integer(struct json_reader *json)
 }
 
 /* A number, true, false or null. */
-static void skip_word(struct json_reader *json)
+static void json_reader_skip_word(struct json_reader *json)
 {
 	const char *from = json->at;
 
@@ -288,7 +288,7 @@ void json_reader_skip(struct json_reader *json)
 		} else if (depth > 0 && (c == ',' || c == ':')) {
 			json->at++;
 		} else {
-			skip_word(json);
+			json_reader_skip_word(json);
 		}
 	} while (depth > 0 && !json->failure && !json->text.failed);
 }

@@ -44,7 +44,7 @@ const char *otlp_key_of(enum otlp_meaning meaning)
 	return keys[i].key;
 }
 
-static bool is_text(const struct byte_reader *text, const char *wanted)
+static bool attributes_is_text(const struct byte_reader *text, const char *wanted)
 {
 	return byte_reader_left(text) == strlen(wanted) && memcmp(text->pos, wanted, strlen(wanted)) == 0;
 }
@@ -69,7 +69,7 @@ bool otlp_attribute_value(
 		}
 	}
 	attribute->text = otlp_place_of(r, &text);
-	if (attribute->meaning == OTLP_MEANS_KERNEL && !is_text(&text, OTLP_FRAME_KERNEL))
+	if (attribute->meaning == OTLP_MEANS_KERNEL && !attributes_is_text(&text, OTLP_FRAME_KERNEL))
 		attribute->meaning = OTLP_MEANS_NOTHING;
 	return otlp_check(&value, "the value of an attribute", err);
 }
@@ -111,7 +111,7 @@ bool otlp_owner_take_field(struct otlp_reader *r, struct byte_reader *message, s
 
 /* ---- Resources ---- */
 
-static void take_label(struct otlp_reader *r, const struct otlp_attribute *attribute)
+static void attributes_take_label(struct otlp_reader *r, const struct otlp_attribute *attribute)
 {
 	struct otlp_label *label = &r->labels[attribute->meaning - OTLP_MEANS_SERVICE];
 	struct byte_reader before = otlp_bytes_at(r, label->value), now = otlp_bytes_at(r, attribute->text);
@@ -122,7 +122,7 @@ static void take_label(struct otlp_reader *r, const struct otlp_attribute *attri
 	label->value = attribute->text;
 }
 
-static bool read_pair(
+static bool attributes_read_pair(
 	struct otlp_reader *r, struct byte_reader pair, struct otlp_attribute *attribute, struct error *err)
 {
 	struct byte_reader key = byte_reader_over(NULL, 0), value = key;
@@ -148,13 +148,13 @@ bool otlp_read_resource(struct otlp_reader *r, struct byte_reader resource, stru
 	struct otlp_attribute attribute;
 
 	while (otlp_next(&resource, OTLP_RESOURCE_ATTRIBUTES, &pair)) {
-		if (!read_pair(r, pair, &attribute, err))
+		if (!attributes_read_pair(r, pair, &attribute, err))
 			return false;
 		otlp_owner_take(owner, &attribute);
 		if (attribute.meaning < OTLP_MEANS_SERVICE)
 			continue;
 		is_met[attribute.meaning - OTLP_MEANS_SERVICE] = true;
-		take_label(r, &attribute);
+		attributes_take_label(r, &attribute);
 	}
 	/* What only some resources say is not true of all. */
 	for (size_t i = 0; i < OTLP_LABELS; i++)

@@ -28,7 +28,7 @@ static bool table_check(const struct table_walk *walk, struct error *err)
 	return otlp_check(&walk->dictionary, "the dictionary", err) && otlp_check(&walk->file, "the file", err);
 }
 
-static bool read_strings(struct otlp_reader *r, struct error *err)
+static bool dictionary_read_strings(struct otlp_reader *r, struct error *err)
 {
 	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_STRINGS);
 	struct byte_reader text;
@@ -46,7 +46,7 @@ static bool read_strings(struct otlp_reader *r, struct error *err)
 		       "its string table does not start with an empty string: it is cut off, or of OTLP before 1.10");
 }
 
-static bool read_attributes(struct otlp_reader *r, struct error *err)
+static bool dictionary_read_attributes(struct otlp_reader *r, struct error *err)
 {
 	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_ATTRIBUTES);
 	struct byte_reader message;
@@ -109,7 +109,7 @@ static const struct otlp_attribute *attribute_of(
 }
 
 /* Mapping 0 stands for none, as in pprof. */
-static bool write_mappings(struct otlp_reader *r, struct error *err)
+static bool dictionary_write_mappings(struct otlp_reader *r, struct error *err)
 {
 	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_MAPPINGS);
 	struct byte_reader message;
@@ -156,7 +156,7 @@ static size_t count_entries(const struct otlp_reader *r, uint32_t table)
 	return count;
 }
 
-static bool write_functions(struct otlp_reader *r, struct error *err)
+static bool dictionary_write_functions(struct otlp_reader *r, struct error *err)
 {
 	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_FUNCTIONS);
 	struct byte_reader message;
@@ -187,7 +187,7 @@ static bool write_functions(struct otlp_reader *r, struct error *err)
 }
 
 /* A line of function 0, which stands for none, is left out, so that the location is named by its address. */
-static bool write_line(struct otlp_reader *r, struct byte_reader message, struct error *err)
+static bool dictionary_write_line(struct otlp_reader *r, struct byte_reader message, struct error *err)
 {
 	struct protobuf_field field;
 	uint64_t function = 0, line = 0;
@@ -220,7 +220,7 @@ static bool write_location(struct otlp_reader *r, struct byte_reader message, si
 			mapping = field.number;
 		if (field.id == OTLP_LOCATION_ADDRESS)
 			address = field.number;
-		if (field.id == OTLP_LOCATION_LINES && field.has_bytes && !write_line(r, field.bytes, err))
+		if (field.id == OTLP_LOCATION_LINES && field.has_bytes && !dictionary_write_line(r, field.bytes, err))
 			return false;
 	}
 	if (mapping >= r->mapping_count)
@@ -233,7 +233,7 @@ static bool write_location(struct otlp_reader *r, struct byte_reader message, si
 	return otlp_check(&message, "a location", err);
 }
 
-static bool write_locations(struct otlp_reader *r, struct error *err)
+static bool dictionary_write_locations(struct otlp_reader *r, struct error *err)
 {
 	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_LOCATIONS);
 	struct byte_reader message;
@@ -249,9 +249,9 @@ bool otlp_read_dictionary(struct otlp_reader *r, struct error *err)
 {
 	static const char kernel[] = "[kernel.kallsyms]";
 
-	if (!read_strings(r, err))
+	if (!dictionary_read_strings(r, err))
 		return false;
 	r->kernel = otlp_add_string(r, kernel, strlen(kernel));
-	return read_attributes(r, err) && read_stacks(r, err) && write_mappings(r, err) && write_functions(r, err) &&
-	       write_locations(r, err);
+	return dictionary_read_attributes(r, err) && read_stacks(r, err) && dictionary_write_mappings(r, err) &&
+	       dictionary_write_functions(r, err) && dictionary_write_locations(r, err);
 }

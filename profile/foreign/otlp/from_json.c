@@ -12,7 +12,7 @@
 enum { LENGTH_BYTES = 5 };
 
 /* `timeUnixNano` is time_unix_nano. */
-static bool is_name(struct json_reader_string key, const char *name)
+static bool from_json_is_name(struct json_reader_string key, const char *name)
 {
 	for (size_t i = 0; i < key.size; i++) {
 		char c = key.text[i];
@@ -28,7 +28,7 @@ static bool is_name(struct json_reader_string key, const char *name)
 static const struct otlp_field *find_field(const struct otlp_message *message, struct json_reader_string key)
 {
 	for (size_t i = 0; i < message->count; i++)
-		if (is_name(key, message->fields[i].name))
+		if (from_json_is_name(key, message->fields[i].name))
 			return &message->fields[i];
 	return NULL;
 }
@@ -39,7 +39,7 @@ static void append_tag(struct buffer *out, uint32_t id, uint32_t wire_type)
 }
 
 /* A number of 64 bits, exactly: with or without quotes, a sign and zeros as decimals. */
-static uint64_t number_of(struct json_reader *json)
+static uint64_t from_json_number_of(struct json_reader *json)
 {
 	struct json_reader_string text;
 	const char *at, *end;
@@ -106,12 +106,12 @@ static void append_value(struct json_reader *json, const struct otlp_field *fiel
 		buffer_append(out, text.text, text.size);
 		break;
 	case OTLP_NUMBER:
-		number = number_of(json);
+		number = from_json_number_of(json);
 		append_tag(out, field->id, 0);
 		buffer_append_varint(out, number);
 		break;
 	case OTLP_FIXED64:
-		number = number_of(json);
+		number = from_json_number_of(json);
 		append_tag(out, field->id, 1);
 		buffer_append(out, &number, sizeof(number));
 		break;

@@ -25,7 +25,7 @@ bool otlp_is(const void *bytes, size_t size)
 	       protobuf_varint(&r) == 0 && !r.failed;
 }
 
-static bool starts_with(const char *text, const char *end, const char *word)
+static bool otlp_read_starts_with(const char *text, const char *end, const char *word)
 {
 	return (size_t)(end - text) >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
 }
@@ -42,7 +42,7 @@ bool otlp_is_json(const char *text, size_t size)
 	while (text < end && strchr(" \t\r\n", *text) && *text)
 		text++;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (starts_with(text, end, words[i]))
+		if (otlp_read_starts_with(text, end, words[i]))
 			return true;
 	return false;
 }
@@ -103,7 +103,7 @@ int64_t otlp_add_string(struct otlp_reader *r, const void *text, size_t size)
 /* ---- The profile ---- */
 
 /* A label whose value is no text that labels may have is left out. */
-static bool set_labels(const struct otlp_reader *r, struct profile *profile, struct error *err)
+static bool otlp_read_set_labels(const struct otlp_reader *r, struct profile *profile, struct error *err)
 {
 	for (size_t i = 0; i < OTLP_LABELS; i++) {
 		struct byte_reader text = otlp_bytes_at(r, r->labels[i].value);
@@ -162,7 +162,8 @@ static bool read_protobuf(
 	buffer_init(&r.packed, converted_limit(size));
 	if (!otlp_read_dictionary(&r, err) || !otlp_read_samples(&r, err) || !buffer_ok(&r.sample, err) ||
 		!buffer_ok(&r.packed, err) || !buffer_ok(&r.out, err) ||
-		!profile_read_pprof(r.out.data, r.out.size, most_stacks, &made, err) || !set_labels(&r, made, err))
+		!profile_read_pprof(r.out.data, r.out.size, most_stacks, &made, err) ||
+		!otlp_read_set_labels(&r, made, err))
 		return false;
 	settle_counts(&r, made);
 	*profile = TAKE(made);

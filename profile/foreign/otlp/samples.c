@@ -58,8 +58,8 @@ static bool is_older(struct error *err)
 		"its samples have neither values nor times: it is of OTLP before 1.10, which numbers its fields otherwise; write it with a newer exporter");
 }
 
-static bool take_values(const struct otlp_reader *r, struct byte_reader *message, struct protobuf_field *field,
-	struct otlp_sample *sample, struct error *err)
+static bool otlp_samples_take_values(const struct otlp_reader *r, struct byte_reader *message,
+	struct protobuf_field *field, struct otlp_sample *sample, struct error *err)
 {
 	uint64_t number;
 
@@ -71,7 +71,7 @@ static bool take_values(const struct otlp_reader *r, struct byte_reader *message
 }
 
 /* In older versions field 3 had the attributes, and field 2 the values. */
-static bool read_sample(
+static bool otlp_samples_read_sample(
 	struct otlp_reader *r, struct byte_reader message, struct otlp_sample *sample, struct error *err)
 {
 	struct protobuf_field field;
@@ -86,7 +86,7 @@ static bool read_sample(
 		if (field.id == OTLP_SAMPLE_ATTRIBUTES &&
 			!otlp_owner_take_field(r, &message, &field, &sample->owner, &sample->labels, err))
 			return false;
-		if (field.id == OTLP_SAMPLE_VALUES && !take_values(r, &message, &field, sample, err))
+		if (field.id == OTLP_SAMPLE_VALUES && !otlp_samples_take_values(r, &message, &field, sample, err))
 			return false;
 	}
 	if (!otlp_check(&message, "a sample", err))
@@ -101,7 +101,7 @@ static bool read_sample(
 
 /* ---- What profiles are of ---- */
 
-static void read_type(struct byte_reader message, struct otlp_type *type)
+static void otlp_samples_read_type(struct byte_reader message, struct otlp_type *type)
 {
 	struct protobuf_field field;
 
@@ -113,13 +113,13 @@ static void read_type(struct byte_reader message, struct otlp_type *type)
 	}
 }
 
-static struct otlp_type type_of(struct byte_reader profile)
+static struct otlp_type otlp_samples_type_of(struct byte_reader profile)
 {
 	struct otlp_type type = { 0 };
 	struct byte_reader message;
 
 	while (otlp_next(&profile, OTLP_PROFILE_TYPE, &message))
-		read_type(message, &type);
+		otlp_samples_read_type(message, &type);
 	return type;
 }
 
@@ -132,7 +132,7 @@ static size_t find_type(const struct otlp_reader *r, struct otlp_type type)
 	return i;
 }
 
-static void take_time(struct otlp_reader *r, uint64_t start, uint64_t duration)
+static void otlp_samples_take_time(struct otlp_reader *r, uint64_t start, uint64_t duration)
 {
 	uint64_t end;
 
@@ -143,7 +143,7 @@ static void take_time(struct otlp_reader *r, uint64_t start, uint64_t duration)
 }
 
 /* The period is that of the first profile that has one. */
-static void read_head(struct otlp_reader *r, struct byte_reader profile)
+static void otlp_samples_read_head(struct otlp_reader *r, struct byte_reader profile)
 {
 	struct protobuf_field field;
 	struct otlp_type period_type = { 0 };
@@ -158,9 +158,9 @@ static void read_head(struct otlp_reader *r, struct byte_reader profile)
 		if (field.id == OTLP_PROFILE_PERIOD)
 			period = (int64_t)field.number;
 		if (field.id == OTLP_PROFILE_PERIOD_TYPE && field.has_bytes)
-			read_type(field.bytes, &period_type);
+			otlp_samples_read_type(field.bytes, &period_type);
 	}
-	take_time(r, start, duration);
+	otlp_samples_take_time(r, start, duration);
 	if (r->period == 0 && period > 0) {
 		r->period = period;
 		r->period_type = period_type;
@@ -174,7 +174,7 @@ static bool survey_samples(struct otlp_reader *r, struct byte_reader profile, st
 	while (otlp_next(&profile, OTLP_PROFILE_SAMPLES, &message)) {
 		struct otlp_sample sample = { 0 };
 
-		if (!read_sample(r, message, &sample, err))
+		if (!otlp_samples_read_sample(r, message, &sample, err))
 			return false;
 		r->is_counted = r->is_counted && sample.time_count > 0;
 		r->sample_count++;
@@ -189,9 +189,9 @@ static bool survey(struct otlp_reader *r, struct error *err)
 
 	r->is_counted = true;
 	while (profile_next(&walk, &profile)) {
-		struct otlp_type type = type_of(profile);
+		struct otlp_type type = otlp_samples_type_of(profile);
 
-		read_head(r, profile);
+		otlp_samples_read_head(r, profile);
 		if (find_type(r, type) == r->type_count) {
 			if (r->type_count + 1 == PROFILE_MAX_VALUE_TYPES)
 				return error_set(
@@ -247,7 +247,7 @@ static void append_label(struct otlp_reader *r, int64_t key, uint32_t field, int
 	otlp_append_bytes(&r->sample, PPROF_SAMPLE_LABEL, r->packed.data, r->packed.size);
 }
 
-static bool append_sample(struct otlp_reader *r, const struct otlp_sample *sample, size_t type,
+static bool otlp_samples_append_sample(struct otlp_reader *r, const struct otlp_sample *sample, size_t type,
 	const struct label_keys *keys, struct error *err)
 {
 	const struct otlp_owner *owner = &sample->owner;
@@ -276,10 +276,10 @@ static bool append_sample(struct otlp_reader *r, const struct otlp_sample *sampl
 	return buffer_ok(&r->out, err);
 }
 
-static bool append_samples(struct otlp_reader *r, struct byte_reader profile, const struct otlp_owner *resource,
-	const struct label_keys *keys, struct error *err)
+static bool otlp_samples_append_samples(struct otlp_reader *r, struct byte_reader profile,
+	const struct otlp_owner *resource, const struct label_keys *keys, struct error *err)
 {
-	size_t type = find_type(r, type_of(profile));
+	size_t type = find_type(r, otlp_samples_type_of(profile));
 	struct otlp_owner owner = *resource;
 	struct byte_reader walk = profile, message;
 	struct protobuf_field field;
@@ -290,7 +290,8 @@ static bool append_samples(struct otlp_reader *r, struct byte_reader profile, co
 	while (otlp_next(&profile, OTLP_PROFILE_SAMPLES, &message)) {
 		struct otlp_sample sample = { .owner = owner };
 
-		if (!read_sample(r, message, &sample, err) || !append_sample(r, &sample, type, keys, err))
+		if (!otlp_samples_read_sample(r, message, &sample, err) ||
+			!otlp_samples_append_sample(r, &sample, type, keys, err))
 			return false;
 	}
 	return true;
@@ -312,13 +313,13 @@ static bool append_all(struct otlp_reader *r, const struct label_keys *keys, str
 			if (!otlp_read_resource(r, resource, &owner, err))
 				return false;
 		}
-		if (!append_samples(r, profile, &owner, keys, err))
+		if (!otlp_samples_append_samples(r, profile, &owner, keys, err))
 			return false;
 	}
 	return true;
 }
 
-static void append_type(struct otlp_reader *r, uint32_t field, struct otlp_type type)
+static void otlp_samples_append_type(struct otlp_reader *r, uint32_t field, struct otlp_type type)
 {
 	r->packed.size = 0;
 	otlp_append_number(&r->packed, PPROF_TYPE_TYPE, (uint64_t)type.type);
@@ -326,7 +327,7 @@ static void append_type(struct otlp_reader *r, uint32_t field, struct otlp_type 
 	otlp_append_bytes(&r->out, field, r->packed.data, r->packed.size);
 }
 
-static bool is_string(const struct otlp_reader *r, int64_t string, const char *wanted)
+static bool otlp_samples_is_string(const struct otlp_reader *r, int64_t string, const char *wanted)
 {
 	struct byte_reader text = byte_reader_over(NULL, 0);
 
@@ -342,13 +343,13 @@ static bool is_string(const struct otlp_reader *r, int64_t string, const char *w
 static void append_head(struct otlp_reader *r)
 {
 	if (r->adds_count)
-		append_type(r, PPROF_PROFILE_TYPE,
+		otlp_samples_append_type(r, PPROF_PROFILE_TYPE,
 			(struct otlp_type){ otlp_add_string(r, "samples", 7), otlp_add_string(r, "count", 5) });
 	for (size_t i = 0; i < r->type_count; i++)
-		append_type(r, PPROF_PROFILE_TYPE, r->types[i]);
+		otlp_samples_append_type(r, PPROF_PROFILE_TYPE, r->types[i]);
 	otlp_append_number(&r->out, PPROF_PROFILE_DEFAULT, (uint64_t)r->types[0].type);
 	if (r->period > 0 && r->type_count == 1) {
-		append_type(r, PPROF_PROFILE_PERIOD_TYPE, r->period_type);
+		otlp_samples_append_type(r, PPROF_PROFILE_PERIOD_TYPE, r->period_type);
 		otlp_append_number(&r->out, PPROF_PROFILE_PERIOD, (uint64_t)r->period);
 	}
 	otlp_append_number(&r->out, PPROF_PROFILE_TIME, r->start_ns);
@@ -361,7 +362,7 @@ bool otlp_read_samples(struct otlp_reader *r, struct error *err)
 
 	if (!survey(r, err))
 		return false;
-	r->adds_count = r->is_counted && r->type_count == 1 && !is_string(r, r->types[0].type, "samples");
+	r->adds_count = r->is_counted && r->type_count == 1 && !otlp_samples_is_string(r, r->types[0].type, "samples");
 	keys = (struct label_keys){ otlp_add_string(r, "pid", 3), otlp_add_string(r, "tid", 3),
 		otlp_add_string(r, "comm", 4), otlp_add_string(r, "thread_name", 11) };
 	append_head(r);

@@ -28,7 +28,7 @@ struct otlp_writer {
 
 /* ---- Fields: zero stands for a field that is not there ---- */
 
-static void append_number(struct buffer *out, uint32_t field, uint64_t number)
+static void write_append_number(struct buffer *out, uint32_t field, uint64_t number)
 {
 	if (number)
 		otlp_append_number(out, field, number);
@@ -74,7 +74,7 @@ static bool make_text(struct otlp_writer *w, const char *bytes, size_t size, str
 	return buffer_ok(&w->text, err);
 }
 
-static bool add_string(struct otlp_writer *w, const char *bytes, size_t size, uint32_t *id, struct error *err)
+static bool write_add_string(struct otlp_writer *w, const char *bytes, size_t size, uint32_t *id, struct error *err)
 {
 	*id = 0;
 	return size == 0 ||
@@ -85,7 +85,7 @@ static bool add_profile_string(struct otlp_writer *w, uint32_t string, uint32_t 
 {
 	const char *text = profile_string(w->profile, string);
 
-	return add_string(w, text, strlen(text), id, err);
+	return write_add_string(w, text, strlen(text), id, err);
 }
 
 /* Adds the attribute whose value is the message `value`. */
@@ -93,10 +93,10 @@ static bool add_attribute(struct otlp_writer *w, const char *key, size_t key_byt
 {
 	uint32_t name;
 
-	if (!buffer_ok(&w->value, err) || !add_string(w, key, key_bytes, &name, err))
+	if (!buffer_ok(&w->value, err) || !write_add_string(w, key, key_bytes, &name, err))
 		return false;
 	w->attribute.size = 0;
-	append_number(&w->attribute, OTLP_ATTRIBUTE_KEY, name);
+	write_append_number(&w->attribute, OTLP_ATTRIBUTE_KEY, name);
 	append_buffer(&w->attribute, OTLP_ATTRIBUTE_VALUE, &w->value);
 	return buffer_ok(&w->attribute, err) &&
 	       string_table_add(w->attributes, w->attribute.data, w->attribute.size, index, err);
@@ -141,7 +141,7 @@ static void append_thread_attribute(struct otlp_writer *w, uint32_t index)
 }
 
 /* The labels of its samples, and the benchmark that they are of. */
-static bool add_labels(struct otlp_writer *w, const struct profile_thread *thread, struct error *err)
+static bool write_add_labels(struct otlp_writer *w, const struct profile_thread *thread, struct error *err)
 {
 	static const char benchmark_key[] = "benchmark";
 	const char *set = profile_string(w->profile, thread->labels);
@@ -167,11 +167,11 @@ static bool add_labels(struct otlp_writer *w, const struct profile_thread *threa
 }
 
 /* What says which thread it is comes last, so that no label of such a name takes its place. */
-static bool add_thread(struct otlp_writer *w, const struct profile_thread *thread, struct error *err)
+static bool write_add_thread(struct otlp_writer *w, const struct profile_thread *thread, struct error *err)
 {
 	uint32_t pid, process, tid, name;
 
-	if (!add_labels(w, thread, err) || !add_number_attribute(w, OTLP_MEANS_PID, thread->pid, &pid, err) ||
+	if (!write_add_labels(w, thread, err) || !add_number_attribute(w, OTLP_MEANS_PID, thread->pid, &pid, err) ||
 		!add_text_attribute(
 			w, OTLP_MEANS_PROCESS, profile_string(w->profile, thread->process_name), &process, err) ||
 		!add_number_attribute(w, OTLP_MEANS_TID, thread->tid, &tid, err) ||
@@ -190,7 +190,7 @@ static bool add_threads(struct otlp_writer *w, struct error *err)
 	if (!w->thread_starts)
 		return error_set_memory(err);
 	for (size_t i = 0; i < w->profile->thread_count; i++) {
-		if (!add_thread(w, &w->profile->threads[i], err))
+		if (!write_add_thread(w, &w->profile->threads[i], err))
 			return false;
 		w->thread_starts[i + 1] = w->thread_attributes.size;
 	}
@@ -199,7 +199,7 @@ static bool add_threads(struct otlp_writer *w, struct error *err)
 
 /* ---- Samples ---- */
 
-static uint32_t run_of_sample(const struct profile *profile, size_t sample)
+static uint32_t write_run_of_sample(const struct profile *profile, size_t sample)
 {
 	return profile->threads[profile->samples[sample].thread].run;
 }
@@ -226,13 +226,13 @@ static bool groups_init(struct groups *groups, size_t count, const struct profil
 	return true;
 }
 
-static void groups_deinit(struct groups *groups)
+static void write_groups_deinit(struct groups *groups)
 {
 	free(groups->starts);
 	free(groups->members);
 }
 
-static bool add_stack(struct otlp_writer *w, uint32_t stack, uint32_t *index, struct error *err)
+static bool write_add_stack(struct otlp_writer *w, uint32_t stack, uint32_t *index, struct error *err)
 {
 	const struct profile_stack *stacks = w->profile->stacks;
 	uint32_t *known = &w->stacks[stack];
@@ -281,7 +281,7 @@ static void append_event_times(struct otlp_writer *w, uint32_t sample, const str
 			(uint64_t)saturating_add(run->start_unix_ns, w->profile->events[w->events.members[i]].time_ns));
 }
 
-static bool append_sample(struct otlp_writer *w, uint32_t id, uint32_t type, const struct profile_run *run,
+static bool write_append_sample(struct otlp_writer *w, uint32_t id, uint32_t type, const struct profile_run *run,
 	struct buffer *out, struct error *err)
 {
 	const struct profile *profile = w->profile;
@@ -293,10 +293,10 @@ static bool append_sample(struct otlp_writer *w, uint32_t id, uint32_t type, con
 
 	if (values[type] == 0)
 		return true;
-	if (!add_stack(w, sample->stack, &stack, err))
+	if (!write_add_stack(w, sample->stack, &stack, err))
 		return false;
 	w->message.size = 0;
-	append_number(&w->message, OTLP_SAMPLE_STACK, stack);
+	write_append_number(&w->message, OTLP_SAMPLE_STACK, stack);
 	if (w->thread_starts[sample->thread + 1] > attributes)
 		otlp_append_bytes(&w->message, OTLP_SAMPLE_ATTRIBUTES, w->thread_attributes.data + attributes,
 			w->thread_starts[sample->thread + 1] - attributes);
@@ -319,7 +319,7 @@ static bool append_sample(struct otlp_writer *w, uint32_t id, uint32_t type, con
 
 /* ---- Profiles ---- */
 
-static bool append_type(
+static bool write_append_type(
 	struct otlp_writer *w, uint32_t field, struct profile_value_type type, struct buffer *out, struct error *err)
 {
 	uint32_t name, unit;
@@ -327,33 +327,34 @@ static bool append_type(
 	if (!add_profile_string(w, type.type, &name, err) || !add_profile_string(w, type.unit, &unit, err))
 		return false;
 	w->part.size = 0;
-	append_number(&w->part, OTLP_TYPE_TYPE, name);
-	append_number(&w->part, OTLP_TYPE_UNIT, unit);
+	write_append_number(&w->part, OTLP_TYPE_TYPE, name);
+	write_append_number(&w->part, OTLP_TYPE_UNIT, unit);
 	append_buffer(out, field, &w->part);
 	return buffer_ok(out, err);
 }
 
 /* One run's values of one type. */
-static bool append_profile(struct otlp_writer *w, uint32_t run_id, uint32_t type, struct buffer *out, struct error *err)
+static bool write_append_profile(
+	struct otlp_writer *w, uint32_t run_id, uint32_t type, struct buffer *out, struct error *err)
 {
 	const struct profile *profile = w->profile;
 	const struct profile_run *run = &profile->runs[run_id];
 
-	if (!append_type(w, OTLP_PROFILE_TYPE, profile->value_types[type], out, err))
+	if (!write_append_type(w, OTLP_PROFILE_TYPE, profile->value_types[type], out, err))
 		return false;
 	for (size_t i = w->samples.starts[run_id]; i < w->samples.starts[run_id + 1]; i++)
-		if (!append_sample(w, w->samples.members[i], type, run, out, err))
+		if (!write_append_sample(w, w->samples.members[i], type, run, out, err))
 			return false;
 	if (run->start_unix_ns > 0) {
 		buffer_append_varint(out, OTLP_PROFILE_TIME << 3 | 1);
 		append_fixed64(out, (uint64_t)run->start_unix_ns);
 	}
-	append_number(out, OTLP_PROFILE_DURATION, run->duration_ns > 0 ? (uint64_t)run->duration_ns : 0);
+	write_append_number(out, OTLP_PROFILE_DURATION, run->duration_ns > 0 ? (uint64_t)run->duration_ns : 0);
 	if (profile->period <= 0)
 		return buffer_ok(out, err);
-	if (!append_type(w, OTLP_PROFILE_PERIOD_TYPE, profile->period_type, out, err))
+	if (!write_append_type(w, OTLP_PROFILE_PERIOD_TYPE, profile->period_type, out, err))
 		return false;
-	append_number(out, OTLP_PROFILE_PERIOD, (uint64_t)profile->period);
+	write_append_number(out, OTLP_PROFILE_PERIOD, (uint64_t)profile->period);
 	return buffer_ok(out, err);
 }
 
@@ -371,7 +372,7 @@ static bool append_profiles(struct otlp_writer *w, struct buffer *out, struct er
 			if (type < profile_first_metric(w->profile))
 				continue;
 			profile.size = 0;
-			if (!append_profile(w, run, type, &profile, err))
+			if (!write_append_profile(w, run, type, &profile, err))
 				return false;
 			append_buffer(out, OTLP_SCOPE_PROFILES, &profile);
 		}
@@ -433,10 +434,10 @@ static bool append_mappings(struct otlp_writer *w, struct buffer *out, struct er
 				w, OTLP_MEANS_BUILD_ID, profile_string(w->profile, mapping->build_id), &build_id, err))
 			return false;
 		w->message.size = 0;
-		append_number(&w->message, OTLP_MAPPING_START, mapping->start);
-		append_number(&w->message, OTLP_MAPPING_LIMIT, mapping->end);
-		append_number(&w->message, OTLP_MAPPING_OFFSET, mapping->file_offset);
-		append_number(&w->message, OTLP_MAPPING_FILE, path);
+		write_append_number(&w->message, OTLP_MAPPING_START, mapping->start);
+		write_append_number(&w->message, OTLP_MAPPING_LIMIT, mapping->end);
+		write_append_number(&w->message, OTLP_MAPPING_OFFSET, mapping->file_offset);
+		write_append_number(&w->message, OTLP_MAPPING_FILE, path);
 		append_index(&w->message, OTLP_MAPPING_ATTRIBUTES, build_id);
 		otlp_append_bytes(out, OTLP_DICTIONARY_MAPPINGS, w->message.data, w->message.size);
 	}
@@ -490,14 +491,14 @@ static bool append_locations(struct otlp_writer *w, struct buffer *out, struct e
 			return false;
 		w->message.size = 0;
 		if (location->mapping != PROFILE_NONE)
-			append_number(&w->message, OTLP_LOCATION_MAPPING, (uint64_t)location->mapping + 1);
-		append_number(&w->message, OTLP_LOCATION_ADDRESS, location->address);
+			write_append_number(&w->message, OTLP_LOCATION_MAPPING, (uint64_t)location->mapping + 1);
+		write_append_number(&w->message, OTLP_LOCATION_ADDRESS, location->address);
 		for (uint32_t k = 0; k < location->line_count; k++) {
 			const struct profile_line *line = &profile->lines[location->first_line + k];
 
 			w->part.size = 0;
-			append_number(&w->part, OTLP_LINE_FUNCTION, (uint64_t)line->function + 1);
-			append_number(&w->part, OTLP_LINE_LINE, line->line);
+			write_append_number(&w->part, OTLP_LINE_FUNCTION, (uint64_t)line->function + 1);
+			write_append_number(&w->part, OTLP_LINE_LINE, line->line);
 			append_buffer(&w->message, OTLP_LOCATION_LINES, &w->part);
 		}
 		append_index(&w->message, OTLP_LOCATION_ATTRIBUTES, type);
@@ -506,7 +507,7 @@ static bool append_locations(struct otlp_writer *w, struct buffer *out, struct e
 	return buffer_ok(&w->part, err) && buffer_ok(&w->message, err) && buffer_ok(out, err);
 }
 
-static bool append_functions(struct otlp_writer *w, struct buffer *out, struct error *err)
+static bool write_append_functions(struct otlp_writer *w, struct buffer *out, struct error *err)
 {
 	otlp_append_bytes(out, OTLP_DICTIONARY_FUNCTIONS, NULL, 0);
 	for (size_t i = 0; i < w->profile->function_count; i++) {
@@ -519,10 +520,10 @@ static bool append_functions(struct otlp_writer *w, struct buffer *out, struct e
 			!add_profile_string(w, function->file, &file, err))
 			return false;
 		w->message.size = 0;
-		append_number(&w->message, OTLP_FUNCTION_NAME, name);
-		append_number(&w->message, OTLP_FUNCTION_SYSTEM_NAME, system_name);
-		append_number(&w->message, OTLP_FUNCTION_FILE, file);
-		append_number(&w->message, OTLP_FUNCTION_START_LINE, function->start_line);
+		write_append_number(&w->message, OTLP_FUNCTION_NAME, name);
+		write_append_number(&w->message, OTLP_FUNCTION_SYSTEM_NAME, system_name);
+		write_append_number(&w->message, OTLP_FUNCTION_FILE, file);
+		write_append_number(&w->message, OTLP_FUNCTION_START_LINE, function->start_line);
 		otlp_append_bytes(out, OTLP_DICTIONARY_FUNCTIONS, w->message.data, w->message.size);
 	}
 	return buffer_ok(&w->message, err) && buffer_ok(out, err);
@@ -541,7 +542,7 @@ static bool append_dictionary(struct otlp_writer *w, struct buffer *out, struct 
 
 	buffer_init(&dictionary, out->max_bytes);
 	if (!append_mappings(w, &dictionary, err) || !append_locations(w, &dictionary, err) ||
-		!append_functions(w, &dictionary, err))
+		!write_append_functions(w, &dictionary, err))
 		return false;
 	otlp_append_bytes(&dictionary, OTLP_DICTIONARY_LINKS, NULL, 0);
 	append_table(w->strings, OTLP_DICTIONARY_STRINGS, &dictionary);
@@ -569,7 +570,7 @@ static bool otlp_writer_init(struct otlp_writer *w, const struct profile *profil
 		return error_set_memory(err);
 	return string_table_create(max_bytes, &w->strings, err) &&
 	       string_table_create(max_bytes, &w->attributes, err) &&
-	       groups_init(&w->samples, profile->run_count, profile, profile->sample_count, run_of_sample, err) &&
+	       groups_init(&w->samples, profile->run_count, profile, profile->sample_count, write_run_of_sample, err) &&
 	       groups_init(&w->events, profile->sample_count, profile, event_count, sample_of_event, err) &&
 	       add_threads(w, err);
 }
@@ -580,8 +581,8 @@ static void otlp_writer_deinit(struct otlp_writer *w)
 	string_table_destroy(w->attributes);
 	free(w->stacks);
 	free(w->thread_starts);
-	groups_deinit(&w->samples);
-	groups_deinit(&w->events);
+	write_groups_deinit(&w->samples);
+	write_groups_deinit(&w->events);
 	buffer_deinit(&w->stack_table);
 	buffer_deinit(&w->thread_attributes);
 	buffer_deinit(&w->raw);

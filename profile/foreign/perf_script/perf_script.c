@@ -21,7 +21,7 @@ static void perf_script_deinit(struct perf_script *r)
 }
 
 /* A line of a stack; with -F srcline a line follows each that has neither an address nor a binary. */
-static bool read_frame(struct perf_script *r, struct script_span line, struct error *err)
+static bool perf_script_read_frame(struct perf_script *r, struct script_span line, struct error *err)
 {
 	struct script_span binary = { "", "" };
 	uint64_t address = 0;
@@ -59,7 +59,7 @@ static void read_owner(
 	}
 }
 
-static bool find_thread(struct perf_script *r, struct script_span before, bool has_time, struct error *err)
+static bool perf_script_find_thread(struct perf_script *r, struct script_span before, bool has_time, struct error *err)
 {
 	struct profile_thread thread = { .run = r->samples.run };
 	struct script_span comm;
@@ -83,7 +83,7 @@ static void note_time(struct perf_script *r, int64_t ns)
  * A period and an event, and behind them what belongs to a tracepoint, or the only frame of a sample without a stack.
  * False: the line is of a record that is no sample.
  */
-static bool read_event(struct perf_script *r, struct script_span rest, bool *is_sample, struct error *err)
+static bool perf_script_read_event(struct perf_script *r, struct script_span rest, bool *is_sample, struct error *err)
 {
 	struct script_span behind, word = script_first_word(rest, &behind), name = { "", "" };
 
@@ -104,7 +104,7 @@ static bool read_event(struct perf_script *r, struct script_span rest, bool *is_
 	r->samples.is_open = true;
 	if (!script_samples_set_event(&r->samples, name, err))
 		return false;
-	return rest.at == rest.end || rest.end[-1] != ')' || read_frame(r, rest, err);
+	return rest.at == rest.end || rest.end[-1] != ')' || perf_script_read_frame(r, rest, err);
 }
 
 /*
@@ -131,7 +131,7 @@ static void find_event_word(struct script_span line, struct script_span *before,
 	}
 }
 
-static bool read_header(struct perf_script *r, struct script_span line, struct error *err)
+static bool perf_script_read_header(struct perf_script *r, struct script_span line, struct error *err)
 {
 	struct script_span before, behind;
 	int64_t ns;
@@ -139,11 +139,11 @@ static bool read_header(struct perf_script *r, struct script_span line, struct e
 
 	if (!has_time)
 		find_event_word(line, &before, &behind);
-	if (!read_event(r, behind, &is_sample, err) || !is_sample)
+	if (!perf_script_read_event(r, behind, &is_sample, err) || !is_sample)
 		return !is_sample;
 	if (has_time)
 		note_time(r, ns);
-	return find_thread(r, before, has_time, err);
+	return perf_script_find_thread(r, before, has_time, err);
 }
 
 /* ---- The text ---- */
@@ -161,7 +161,7 @@ static bool is_header(const struct perf_script *r, struct script_span line)
 	       !(r->samples.is_open && script_take_address(&frame, &address) && script_take_binary(&frame, &binary));
 }
 
-static bool read_line(struct perf_script *r, struct script_span line, struct error *err)
+static bool perf_script_read_line(struct perf_script *r, struct script_span line, struct error *err)
 {
 	/* An empty line ends a stack; one that stands before it, as in edited files, does not. */
 	if (script_size(script_trim(line)) == 0)
@@ -169,19 +169,19 @@ static bool read_line(struct perf_script *r, struct script_span line, struct err
 	if (*line.at == '#')
 		return true;
 	if (is_header(r, line))
-		return script_samples_end(&r->samples, err) && read_header(r, line, err);
+		return script_samples_end(&r->samples, err) && perf_script_read_header(r, line, err);
 	if (!r->samples.is_open) {
 		/* -F ip,sym: nothing stands before the stack. */
 		r->samples.is_open = true;
 		r->samples.period = 0;
 		if (!script_samples_set_event(&r->samples, (struct script_span){ "", "" }, err) ||
-			!find_thread(r, (struct script_span){ "", "" }, true, err))
+			!perf_script_find_thread(r, (struct script_span){ "", "" }, true, err))
 			return false;
 	}
-	return read_frame(r, line, err);
+	return perf_script_read_frame(r, line, err);
 }
 
-static bool read_lines(struct perf_script *r, struct error *err)
+static bool perf_script_read_lines(struct perf_script *r, struct error *err)
 {
 	const char *line;
 	size_t size;
@@ -189,7 +189,7 @@ static bool read_lines(struct perf_script *r, struct error *err)
 	do {
 		if (!text_lines_next(&r->lines, &line, &size, err))
 			return false;
-		if (line && !read_line(r, (struct script_span){ line, line + size }, err))
+		if (line && !perf_script_read_line(r, (struct script_span){ line, line + size }, err))
 			return error_prefix(err, "line %zu", r->lines.line);
 	} while (line);
 	return script_samples_end(&r->samples, err);
@@ -203,7 +203,7 @@ bool perf_script_read(const struct text_source *text, const char *name, size_t m
 	if (!text_lines_init(&r.lines, text, MAX_LINE_BYTES, err) || !script_samples_init(&r.samples, err))
 		return false;
 	profile_limit_stacks(r.samples.profile, most_stacks);
-	if (!read_lines(&r, err) || !script_samples_finish(&r.samples, err) ||
+	if (!perf_script_read_lines(&r, err) || !script_samples_finish(&r.samples, err) ||
 		!profile_validate(r.samples.profile, err))
 		return r.lines.read_failed ? false : error_prefix(err, "cannot read %s", name);
 	r.samples.profile->runs[r.samples.run].duration_ns = r.last_ns - r.first_ns;
@@ -213,7 +213,7 @@ bool perf_script_read(const struct text_source *text, const char *name, size_t m
 
 /* ---- What a text is ---- */
 
-static struct script_span next_line(struct script_span *text)
+static struct script_span perf_script_next_line(struct script_span *text)
 {
 	struct script_span line = *text;
 	const char *end = line.at < line.end ? memchr(line.at, '\n', script_size(line)) : NULL;
@@ -247,8 +247,8 @@ bool perf_script_is(const char *text, size_t size)
 	int64_t ns;
 
 	do {
-		line = next_line(&left);
+		line = perf_script_next_line(&left);
 	} while (left.at < left.end && (script_size(script_trim(line)) == 0 || *line.at == '#'));
 	return script_find_time(line, &before, &behind, &ns) || looks_like_frame(line) ||
-	       looks_like_frame(next_line(&left));
+	       looks_like_frame(perf_script_next_line(&left));
 }

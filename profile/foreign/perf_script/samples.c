@@ -53,7 +53,7 @@ static enum profile_mapping_kind kind_of_binary(struct script_span binary)
 											       : PROFILE_MAPPING_FILE;
 }
 
-static bool add_mapping(
+static bool perf_script_samples_add_mapping(
 	struct script_samples *r, struct script_span binary, bool is_kernel, uint32_t *id, struct error *err)
 {
 	static const char deleted[] = " (deleted)";
@@ -93,7 +93,8 @@ bool script_samples_add_frame(struct script_samples *r, uint64_t address, struct
 
 	if (r->frame_count == MAX_FRAMES)
 		return error_set(err, ERROR_LIMIT, "a stack has more than 65,536 frames");
-	if (!frame.is_inlined && !add_mapping(r, script_without_offset(binary), is_kernel, &frame.mapping, err))
+	if (!frame.is_inlined &&
+		!perf_script_samples_add_mapping(r, script_without_offset(binary), is_kernel, &frame.mapping, err))
 		return false;
 	if (frame.mapping != PROFILE_NONE)
 		function.module = r->profile->mappings[frame.mapping].module;
@@ -121,7 +122,7 @@ static bool push_location(struct script_samples *r, size_t first, size_t count, 
 	       profile_add_stack(r->profile, *stack, location, stack, err);
 }
 
-static bool count_sample(struct script_samples *r, uint32_t stack, struct error *err)
+static bool perf_script_samples_count_sample(struct script_samples *r, uint32_t stack, struct error *err)
 {
 	struct tally_key key = { stack, r->thread, r->event };
 	struct script_tally *tally;
@@ -157,7 +158,7 @@ bool script_samples_end(struct script_samples *r, struct error *err)
 	}
 	r->is_open = false;
 	r->frame_count = 0;
-	return count_sample(r, stack, err);
+	return perf_script_samples_count_sample(r, stack, err);
 }
 
 bool script_samples_set_event(struct script_samples *r, struct script_span name, struct error *err)
@@ -175,7 +176,7 @@ bool script_samples_set_event(struct script_samples *r, struct script_span name,
 	return true;
 }
 
-static bool add_value_type(struct script_samples *r, uint32_t event, struct error *err)
+static bool perf_script_samples_add_value_type(struct script_samples *r, uint32_t event, struct error *err)
 {
 	const char *name = profile_string(r->profile, r->events[event]);
 	bool is_clock = strcmp(name, "cpu-clock") == 0 || strcmp(name, "task-clock") == 0;
@@ -191,7 +192,7 @@ bool script_samples_finish(struct script_samples *r, struct error *err)
 	bool has_values = r->has_periods || r->event_count > 1;
 
 	for (uint32_t i = 0; i < r->event_count && has_values; i++)
-		if (!add_value_type(r, i, err))
+		if (!perf_script_samples_add_value_type(r, i, err))
 			return false;
 	for (size_t i = 0; i < r->tally_count; i++) {
 		const struct script_tally *tally = &r->tallies[i];

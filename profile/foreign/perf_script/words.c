@@ -45,7 +45,7 @@ bool script_starts_with(struct script_span s, const char *prefix)
 }
 
 /* Reads digits at the start of a span and moves it behind them; false: there are none, or too many. */
-static bool take_number(struct script_span *s, int64_t *number)
+static bool perf_script_words_take_number(struct script_span *s, int64_t *number)
 {
 	const char *from = s->at;
 
@@ -59,19 +59,19 @@ static bool take_number(struct script_span *s, int64_t *number)
 
 bool script_is_number(struct script_span s, int64_t *number)
 {
-	return take_number(&s, number) && s.at == s.end;
+	return perf_script_words_take_number(&s, number) && s.at == s.end;
 }
 
 /* `79524.904175:`. `*is_usual`: it has as many decimals as perf writes. */
-static bool is_time(struct script_span word, int64_t *ns, bool *is_usual)
+static bool perf_script_words_is_time(struct script_span word, int64_t *ns, bool *is_usual)
 {
 	int64_t seconds, decimals;
 	size_t digits;
 
-	if (!take_number(&word, &seconds) || word.at == word.end || *word.at++ != '.')
+	if (!perf_script_words_take_number(&word, &seconds) || word.at == word.end || *word.at++ != '.')
 		return false;
 	digits = script_size(word);
-	if (!take_number(&word, &decimals) || script_size(word) != 1 || *word.at != ':')
+	if (!perf_script_words_take_number(&word, &decimals) || script_size(word) != 1 || *word.at != ':')
 		return false;
 	digits -= 1;
 	if (digits > MOST_DECIMALS || seconds > INT64_MAX / ns_per_s - 1)
@@ -88,7 +88,7 @@ bool script_is_thread(struct script_span word, struct profile_thread *thread)
 {
 	int64_t first, second;
 
-	if (!take_number(&word, &first) || first > INT32_MAX)
+	if (!perf_script_words_take_number(&word, &first) || first > INT32_MAX)
 		return false;
 	if (word.at == word.end) {
 		thread->tid = (int32_t)first;
@@ -203,7 +203,7 @@ bool script_find_time(struct script_span line, struct script_span *before, struc
 	for (; script_size(script_trim(rest)) > 0; rest = *behind, last = word) {
 		word = script_first_word(rest, behind);
 		*before = (struct script_span){ line.at, word.at };
-		if (is_time(word, ns, &is_usual) && (is_usual || is_among_fields(last, *behind)))
+		if (perf_script_words_is_time(word, ns, &is_usual) && (is_usual || is_among_fields(last, *behind)))
 			return true;
 	}
 	return false;

@@ -71,19 +71,19 @@ static void speedscope_deinit(struct speedscope *r)
 /* ---- Frames ---- */
 
 /* The strings of a frame are borrowed by turns, so they are kept in the profile. */
-static bool intern(struct speedscope *r, struct json_reader_string text, uint32_t *id, struct error *err)
+static bool speedscope_intern(struct speedscope *r, struct json_reader_string text, uint32_t *id, struct error *err)
 {
 	return string_table_add(r->profile->strings, text.text, text.size, id, err);
 }
 
-static struct profile_frame_span span_of(const struct speedscope *r, uint32_t string)
+static struct profile_frame_span speedscope_span_of(const struct speedscope *r, uint32_t string)
 {
 	const char *text = profile_string(r->profile, string);
 
 	return (struct profile_frame_span){ text, strlen(text) };
 }
 
-static bool read_frame(struct speedscope *r, struct error *err)
+static bool speedscope_read_frame(struct speedscope *r, struct error *err)
 {
 	struct frame frame = { .location = PROFILE_NONE };
 	int64_t line;
@@ -93,9 +93,9 @@ static bool read_frame(struct speedscope *r, struct error *err)
 	json_reader_enter(&r->json, '{');
 	while (ok && json_reader_key(&r->json, &key)) {
 		if (json_reader_is(key, "name"))
-			ok = intern(r, json_reader_text(&r->json), &frame.name, err);
+			ok = speedscope_intern(r, json_reader_text(&r->json), &frame.name, err);
 		else if (json_reader_is(key, "file"))
-			ok = intern(r, json_reader_text(&r->json), &frame.file, err);
+			ok = speedscope_intern(r, json_reader_text(&r->json), &frame.file, err);
 		else if (json_reader_is(key, "line")) {
 			line = json_reader_integer(&r->json);
 			frame.line = line > 0 && line < UINT32_MAX ? (uint32_t)line : 0;
@@ -112,7 +112,7 @@ static bool read_frames(struct speedscope *r, struct error *err)
 {
 	json_reader_enter(&r->json, '[');
 	while (json_reader_item(&r->json))
-		if (!read_frame(r, err))
+		if (!speedscope_read_frame(r, err))
 			return false;
 	return true;
 }
@@ -134,7 +134,7 @@ static bool read_shared(struct speedscope *r, struct error *err)
 
 /* ---- Where the profiles are ---- */
 
-static void read_unit(struct speedscope *r, struct section *section)
+static void speedscope_read_unit(struct speedscope *r, struct section *section)
 {
 	struct json_reader_string unit = json_reader_text(&r->json);
 
@@ -163,7 +163,7 @@ static void skip_from(struct speedscope *r, size_t *offset)
 	json_reader_skip(&r->json);
 }
 
-static bool read_section(struct speedscope *r, struct error *err)
+static bool speedscope_read_section(struct speedscope *r, struct error *err)
 {
 	struct section section = { 0 };
 	struct profile_thread thread = { .run = r->run };
@@ -173,9 +173,9 @@ static bool read_section(struct speedscope *r, struct error *err)
 	json_reader_enter(&r->json, '{');
 	while (ok && json_reader_key(&r->json, &key)) {
 		if (json_reader_is(key, "name"))
-			ok = intern(r, thread_name(json_reader_text(&r->json)), &thread.name, err);
+			ok = speedscope_intern(r, thread_name(json_reader_text(&r->json)), &thread.name, err);
 		else if (json_reader_is(key, "unit"))
-			read_unit(r, &section);
+			speedscope_read_unit(r, &section);
 		else if (json_reader_is(key, "startValue"))
 			section.start = json_reader_number(&r->json);
 		else if (json_reader_is(key, "endValue"))
@@ -198,16 +198,16 @@ static bool read_section(struct speedscope *r, struct error *err)
 	return true;
 }
 
-static bool read_sections(struct speedscope *r, struct error *err)
+static bool speedscope_read_sections(struct speedscope *r, struct error *err)
 {
 	json_reader_enter(&r->json, '[');
 	while (json_reader_item(&r->json))
-		if (!read_section(r, err))
+		if (!speedscope_read_section(r, err))
 			return false;
 	return true;
 }
 
-static bool read_members(struct speedscope *r, struct error *err)
+static bool speedscope_read_members(struct speedscope *r, struct error *err)
 {
 	struct json_reader_string key;
 	bool ok = true;
@@ -217,7 +217,7 @@ static bool read_members(struct speedscope *r, struct error *err)
 		if (json_reader_is(key, "shared"))
 			ok = read_shared(r, err);
 		else if (json_reader_is(key, "profiles"))
-			ok = read_sections(r, err);
+			ok = speedscope_read_sections(r, err);
 		else
 			json_reader_skip(&r->json);
 	}
@@ -226,7 +226,7 @@ static bool read_members(struct speedscope *r, struct error *err)
 
 /* ---- Numbers ---- */
 
-static uint32_t read_number(struct speedscope *r)
+static uint32_t speedscope_read_number(struct speedscope *r)
 {
 	int64_t number = json_reader_integer(&r->json);
 
@@ -242,7 +242,7 @@ struct event {
 	double at;
 };
 
-static void read_event(struct speedscope *r, struct event *event)
+static void speedscope_read_event(struct speedscope *r, struct event *event)
 {
 	struct json_reader_string key, type = { "", 0 };
 
@@ -255,7 +255,7 @@ static void read_event(struct speedscope *r, struct event *event)
 			if (!event->is_open && !json_reader_is(type, "C"))
 				json_reader_fail(&r->json, "an event neither opens nor closes a frame");
 		} else if (json_reader_is(key, "frame")) {
-			event->frame = read_number(r);
+			event->frame = speedscope_read_number(r);
 		} else if (json_reader_is(key, "at")) {
 			event->at = json_reader_number(&r->json);
 		} else {
@@ -268,7 +268,7 @@ static void read_event(struct speedscope *r, struct event *event)
 
 /* ---- Values ---- */
 
-static void go_to(struct speedscope *r, size_t offset)
+static void speedscope_go_to(struct speedscope *r, size_t offset)
 {
 	r->json.at = r->json.start + offset;
 }
@@ -279,11 +279,11 @@ static bool array_has_fractions(struct speedscope *r, size_t offset)
 	bool found = false;
 	struct event event;
 
-	go_to(r, offset);
+	speedscope_go_to(r, offset);
 	json_reader_enter(&r->json, '[');
 	while (!found && json_reader_item(&r->json)) {
 		if (json_reader_peek(&r->json) == '{')
-			read_event(r, &event);
+			speedscope_read_event(r, &event);
 		else
 			event.at = json_reader_number(&r->json);
 		found = event.at != floor(event.at);
@@ -302,7 +302,7 @@ static void find_fractions(struct speedscope *r)
 }
 
 /* Units that become one have one value type. */
-static bool add_value_types(struct speedscope *r, struct error *err)
+static bool speedscope_add_value_types(struct speedscope *r, struct error *err)
 {
 	for (size_t i = 0; i < r->section_count; i++) {
 		size_t unit = r->sections[i].unit;
@@ -362,7 +362,8 @@ static bool add_weight(
 static bool make_location(struct speedscope *r, struct frame *frame, struct error *err)
 {
 	struct profile_function function = { .file = frame->file, .name_source = PROFILE_NAME_IMPORTED };
-	struct profile_frame_span name = profile_frame_name(span_of(r, frame->name), span_of(r, frame->file), &r->name);
+	struct profile_frame_span name =
+		profile_frame_name(speedscope_span_of(r, frame->name), speedscope_span_of(r, frame->file), &r->name);
 	struct profile_line line = { .line = frame->line };
 
 	if (name.size == 0)
@@ -373,7 +374,7 @@ static bool make_location(struct speedscope *r, struct frame *frame, struct erro
 	       profile_add_location_of_lines(r->profile, PROFILE_NONE, &line, 1, &frame->location, err);
 }
 
-static bool push_frame(struct speedscope *r, uint32_t number, uint32_t *stack, struct error *err)
+static bool speedscope_push_frame(struct speedscope *r, uint32_t number, uint32_t *stack, struct error *err)
 {
 	struct frame *frame = &r->frames[number];
 
@@ -383,18 +384,18 @@ static bool push_frame(struct speedscope *r, uint32_t number, uint32_t *stack, s
 
 /* ---- Sampled profiles ---- */
 
-static bool read_stack(struct speedscope *r, uint32_t *stack, struct error *err)
+static bool speedscope_read_stack(struct speedscope *r, uint32_t *stack, struct error *err)
 {
 	size_t depth = 0;
 
 	*stack = 0;
 	json_reader_enter(&r->json, '[');
 	while (json_reader_item(&r->json)) {
-		uint32_t number = read_number(r);
+		uint32_t number = speedscope_read_number(r);
 
 		if (++depth > MAX_DEPTH)
 			return error_set(err, ERROR_LIMIT, "a stack has more than 65,536 frames");
-		if (!r->json.failure && !push_frame(r, number, stack, err))
+		if (!r->json.failure && !speedscope_push_frame(r, number, stack, err))
 			return false;
 	}
 	return true;
@@ -405,19 +406,19 @@ static bool read_samples(struct speedscope *r, const struct section *section, st
 	size_t at = 0;
 
 	r->sampled_count = 0;
-	go_to(r, section->samples);
+	speedscope_go_to(r, section->samples);
 	json_reader_enter(&r->json, '[');
 	while (json_reader_item(&r->json)) {
 		uint32_t stack;
 
-		if (!read_stack(r, &stack, err) ||
+		if (!speedscope_read_stack(r, &stack, err) ||
 			!ARRAY_RESERVE(&r->sampled, &r->sampled_capacity, r->sampled_count + 1, ARRAY_MAX_IDS, err))
 			return false;
 		r->sampled[r->sampled_count++] = stack;
 	}
 	if (!json_reader_ok(&r->json, err))
 		return false;
-	go_to(r, section->weights);
+	speedscope_go_to(r, section->weights);
 	json_reader_enter(&r->json, '[');
 	while (json_reader_item(&r->json)) {
 		double weight = json_reader_number(&r->json);
@@ -441,14 +442,15 @@ static bool open_frame(struct speedscope *r, uint32_t frame, struct error *err)
 
 	if (!ARRAY_RESERVE(&r->open, &r->open_capacity, depth + 1, MAX_DEPTH, err) ||
 		!ARRAY_RESERVE(&r->stacks, &r->stack_capacity, depth + 1, MAX_DEPTH, err) ||
-		!push_frame(r, frame, &below, err))
+		!speedscope_push_frame(r, frame, &below, err))
 		return false;
 	r->stacks[depth] = below;
 	r->open[r->open_count++] = frame;
 	return true;
 }
 
-static bool add_open(struct speedscope *r, const struct section *section, double from, double to, struct error *err)
+static bool speedscope_add_open(
+	struct speedscope *r, const struct section *section, double from, double to, struct error *err)
 {
 	return r->open_count == 0 || to <= from || add_weight(r, section, r->stacks[r->open_count - 1], to - from, err);
 }
@@ -456,7 +458,7 @@ static bool add_open(struct speedscope *r, const struct section *section, double
 static bool take_event(struct speedscope *r, const struct section *section, const struct event *event, double before,
 	struct error *err)
 {
-	if (!add_open(r, section, before, event->at, err))
+	if (!speedscope_add_open(r, section, before, event->at, err))
 		return false;
 	if (event->is_open)
 		return open_frame(r, event->frame, err);
@@ -490,17 +492,17 @@ static bool note_disorder(
 		       has_unit ? units[section->unit].name : "", length, disorder->early == 1 ? "it is" : "they are");
 }
 
-static bool read_events(struct speedscope *r, const struct section *section, struct error *err)
+static bool speedscope_read_events(struct speedscope *r, const struct section *section, struct error *err)
 {
 	struct event event;
 	struct disorder disorder = { 0 };
 	double before = -INFINITY;
 
 	r->open_count = 0;
-	go_to(r, section->events);
+	speedscope_go_to(r, section->events);
 	json_reader_enter(&r->json, '[');
 	while (json_reader_item(&r->json)) {
-		read_event(r, &event);
+		speedscope_read_event(r, &event);
 		if (r->json.failure)
 			break;
 		disorder.all++;
@@ -513,7 +515,7 @@ static bool read_events(struct speedscope *r, const struct section *section, str
 			return false;
 		before = event.at;
 	}
-	return add_open(r, section, before, section->end, err) && json_reader_ok(&r->json, err) &&
+	return speedscope_add_open(r, section, before, section->end, err) && json_reader_ok(&r->json, err) &&
 	       note_disorder(r, section, &disorder, err);
 }
 
@@ -528,7 +530,7 @@ static bool read_profiles(struct speedscope *r, struct error *err)
 		if (!is_sampled && !section->events)
 			return error_set(
 				err, ERROR_FORMAT, "profile %zu has neither samples with weights nor events", i + 1);
-		if (!(is_sampled ? read_samples(r, section, err) : read_events(r, section, err)))
+		if (!(is_sampled ? read_samples(r, section, err) : speedscope_read_events(r, section, err)))
 			return error_prefix(err, "profile %zu", i + 1);
 	}
 	return true;
@@ -553,7 +555,7 @@ static void set_duration(struct speedscope *r)
 		r->profile->runs[r->run].duration_ns = (int64_t)(end - start);
 }
 
-static bool begin(struct speedscope *r, struct error *err)
+static bool speedscope_begin(struct speedscope *r, struct error *err)
 {
 	struct profile_run run = { .exit_status = -1 };
 
@@ -566,13 +568,13 @@ bool speedscope_read(const void *bytes, size_t size, size_t most_stacks, struct 
 	CLEANUP(speedscope_deinit) struct speedscope r = { 0 };
 
 	json_reader_init(&r.json, bytes, size);
-	if (!begin(&r, err))
+	if (!speedscope_begin(&r, err))
 		return false;
 	profile_limit_stacks(r.profile, most_stacks);
-	if (!read_members(&r, err))
+	if (!speedscope_read_members(&r, err))
 		return false;
 	find_fractions(&r);
-	if (!add_value_types(&r, err) || !read_profiles(&r, err))
+	if (!speedscope_add_value_types(&r, err) || !read_profiles(&r, err))
 		return false;
 	set_duration(&r);
 	r.profile->weight_is_unnamed = r.profile->value_type_count == 2 && r.value_types[UNIT_NONE] == 1;

@@ -125,7 +125,7 @@ static bool ask_refusal(
 
 /* ---- Asking ---- */
 
-static void ask_path(struct courier *courier, struct buffer *path)
+static void clickhouse_ask_path(struct courier *courier, struct buffer *path)
 {
 	buffer_init(path, (size_t)1 << 18);
 	buffer_append_string(path, "/?database=");
@@ -154,7 +154,7 @@ bool clickhouse_ask(struct courier *courier, struct clickhouse_query *query, str
 	struct http_request request = { .headers = { "Content-Type: text/plain" },
 		.max_answer_bytes = query->max_answer_bytes };
 
-	ask_path(courier, &path);
+	clickhouse_ask_path(courier, &path);
 	if (query->parameters.size > 0)
 		buffer_append(&path, query->parameters.data, query->parameters.size);
 	if (!buffer_ok(&path, err) || !buffer_ok(&query->sql, err) || !buffer_ok(&query->parameters, err))
@@ -182,7 +182,7 @@ bool clickhouse_insert(
 
 	if (rows->size == 0)
 		return true;
-	ask_path(courier, &path);
+	clickhouse_ask_path(courier, &path);
 	buffer_printf(&path, "&wait_end_of_query=1&insert_deduplication_token=%s&query=", token);
 	http_encode(&path, insert);
 	buffer_init(&packed, rows->max_bytes);
@@ -209,7 +209,7 @@ bool clickhouse_execute(struct courier *courier, const char *statement, const ch
 		.headers = { "Content-Type: text/plain" }, .body = statement, .body_bytes = strlen(statement)
 	};
 
-	ask_path(courier, &path);
+	clickhouse_ask_path(courier, &path);
 	if (!buffer_ok(&path, err))
 		return false;
 	request.path = path.data;

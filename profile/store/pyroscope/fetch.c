@@ -65,7 +65,7 @@ static void plan_slices(struct fetch *fetch)
 
 /* ---- One call ---- */
 
-static void append_pattern(struct buffer *pattern, const char *text)
+static void pyroscope_fetch_append_pattern(struct buffer *pattern, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("\\.+*?()|[]{}^$", *text))
@@ -87,7 +87,7 @@ static bool append_selector(const struct fetch *fetch, size_t group, struct buff
 		query->instance_label && query->matchers.size > 0 ? "," : "");
 	for (size_t i = from; i < until; i++) {
 		buffer_append_string(&pattern, i > from ? "|" : "");
-		append_pattern(&pattern, query->instances[i]);
+		pyroscope_fetch_append_pattern(&pattern, query->instances[i]);
 	}
 	buffer_append_byte(&pattern, '\0');
 	if (!buffer_ok(&pattern, err))
@@ -142,7 +142,7 @@ static struct byte_reader pprof_of(const struct fetch *fetch, const struct http_
 }
 
 /* Whether it has samples, and the node into which a server puts what it cuts; false: it is no protobuf. */
-static bool look_at(struct byte_reader pprof, bool *has_samples, bool *is_cut)
+static bool pyroscope_fetch_look_at(struct byte_reader pprof, bool *has_samples, bool *is_cut)
 {
 	static const char other[] = "other";
 	struct protobuf_field field;
@@ -199,7 +199,7 @@ static void append_corrections(struct buffer *tail, const struct slice *slice)
 	buffer_append_varint(tail, 0);
 }
 
-static bool hand_over(
+static bool pyroscope_fetch_hand_over(
 	struct fetch *fetch, const struct slice *slice, size_t group, struct byte_reader pprof, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer tail = { 0 };
@@ -207,7 +207,7 @@ static bool hand_over(
 	CLEANUP(cleanup_close) int fd = -1;
 	bool has_samples, is_cut;
 
-	if (!look_at(pprof, &has_samples, &is_cut))
+	if (!pyroscope_fetch_look_at(pprof, &has_samples, &is_cut))
 		return error_set(err, ERROR_FORMAT, "Pyroscope answers with a damaged profile");
 	if (!has_samples)
 		return true;
@@ -245,7 +245,7 @@ static bool fetch_slice(struct fetch *fetch, const struct slice *slice, size_t g
 	}
 	if (!ok)
 		return false;
-	ok = hand_over(fetch, slice, group, pprof_of(fetch, &answer), err);
+	ok = pyroscope_fetch_hand_over(fetch, slice, group, pprof_of(fetch, &answer), err);
 	http_answer_deinit(&answer);
 	return ok;
 }

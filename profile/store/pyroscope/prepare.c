@@ -35,7 +35,8 @@ static void append_type_word(struct buffer *type, const char *word)
 }
 
 /* NAME:TYPE:UNIT:PERIOD_TYPE:PERIOD_UNIT, as the piece has them (split.c). */
-static void append_type(const struct profile *profile, const char *family, uint32_t value_type, struct buffer *type)
+static void prepare_append_type(
+	const struct profile *profile, const char *family, uint32_t value_type, struct buffer *type)
 {
 	struct profile_value_type value = profile->value_types[value_type], period = profile->period_type;
 	const uint32_t words[] = { value.type, value.unit,
@@ -49,7 +50,7 @@ static void append_type(const struct profile *profile, const char *family, uint3
 	}
 }
 
-static bool append_text(struct buffer *out, const struct buffer *text)
+static bool prepare_append_text(struct buffer *out, const struct buffer *text)
 {
 	uint32_t size = (uint32_t)text->size;
 
@@ -91,9 +92,9 @@ static bool write_pieces(const struct profile *profile, const char *family, stru
 				PYROSCOPE_MAX_PIECES);
 		row = (struct pyroscope_described){ .size = piece.size, .total = piece.total };
 		type.size = 0;
-		append_type(profile, family, piece.value_type, &type);
+		prepare_append_type(profile, family, piece.value_type, &type);
 		buffer_append(description, &row, sizeof(row));
-		append_text(description, &type);
+		prepare_append_text(description, &type);
 		if (!file_write_all(parcel->parts[0], piece.bytes, piece.size))
 			return error_set_errno(err, errno, "cannot write what is to be sent");
 	}
@@ -133,8 +134,8 @@ bool pyroscope_prepare(const struct profile *profile, const struct store_filter 
 	ok = pyroscope_make_series(profile, labels, label_count, family, &series, &parcel->notices, err) &&
 	     pyroscope_split_create(profile, &split, err);
 	if (ok) {
-		append_text(&description, &series.message);
-		append_text(&description, &series.selector);
+		prepare_append_text(&description, &series.message);
+		prepare_append_text(&description, &series.selector);
 		ok = write_pieces(profile, family, split, parcel, &description, err) && buffer_ok(&description, err);
 	}
 	if (ok && !file_write_all(parcel->parts[1], description.data, description.size))

@@ -89,7 +89,7 @@ static void put_selector(struct buffer *message, uint32_t field, const struct py
 	message->failed |= selector.failed;
 }
 
-static bool ask(const struct pyroscope_query *query, const char *method, const struct buffer *message,
+static bool pyroscope_query_ask(const struct pyroscope_query *query, const char *method, const struct buffer *message,
 	struct http_answer *answer, struct error *err)
 {
 	const struct pyroscope_call call = { .method = method,
@@ -126,7 +126,7 @@ static bool is_pair_of(struct byte_reader pair, const char *name, struct byte_re
 }
 
 /* The value of a label in a message whose repeated field 1 are LabelPairs; false: it has none. */
-static bool find_label(struct byte_reader labels, const char *name, struct byte_reader *value)
+static bool pyroscope_query_find_label(struct byte_reader labels, const char *name, struct byte_reader *value)
 {
 	struct protobuf_field field;
 
@@ -184,7 +184,7 @@ static void values_deinit(struct values *values)
 }
 
 /* All values of a label in an answer of Series; "" if a series of the type has none. `type` NULL: of every type. */
-static bool list_values(
+static bool pyroscope_query_list_values(
 	const struct http_answer *answer, const char *label, const char *type, struct values *values, struct error *err)
 {
 	struct byte_reader message = byte_reader_over(answer->body.data, answer->body.size);
@@ -194,10 +194,10 @@ static bool list_values(
 	while (protobuf_next_field(&message, &field)) {
 		if (field.id != 2 || !field.has_bytes)
 			continue;
-		if (type && find_label(field.bytes, type_label, &its_type) &&
+		if (type && pyroscope_query_find_label(field.bytes, type_label, &its_type) &&
 			(byte_reader_left(&its_type) != strlen(type) || memcmp(its_type.pos, type, strlen(type)) != 0))
 			continue;
-		if (!find_label(field.bytes, label, &value))
+		if (!pyroscope_query_find_label(field.bytes, label, &value))
 			value = (struct byte_reader){ 0 };
 		if (!add_value(values, value, err))
 			return false;
@@ -255,7 +255,7 @@ static bool choose_instances(struct pyroscope_query *query, const struct http_an
 	for (size_t i = 0; i < LABEL_COUNT; i++) {
 		CLEANUP(values_deinit) struct values values = { 0 };
 
-		if (!list_values(answer, instance_labels[i], query->type, &values, err))
+		if (!pyroscope_query_list_values(answer, instance_labels[i], query->type, &values, err))
 			return false;
 		if (values.count < 2)
 			continue;
@@ -283,10 +283,10 @@ static bool ask_series(struct pyroscope_query *query, struct error *err)
 		pyroscope_put_text(&message, 2, instance_labels[i]);
 	pyroscope_put_number(&message, 3, (uint64_t)query->from_ms);
 	pyroscope_put_number(&message, 4, (uint64_t)query->until_ms);
-	if (!ask(query, "querier.v1.QuerierService/Series", &message, &answer, err))
+	if (!pyroscope_query_ask(query, "querier.v1.QuerierService/Series", &message, &answer, err))
 		return false;
-	ok = list_values(&answer, type_label, NULL, &types, err) && (query->type || choose_type(query, &types, err)) &&
-	     choose_instances(query, &answer, err);
+	ok = pyroscope_query_list_values(&answer, type_label, NULL, &types, err) &&
+	     (query->type || choose_type(query, &types, err)) && choose_instances(query, &answer, err);
 	http_answer_deinit(&answer);
 	return ok;
 }
@@ -338,7 +338,7 @@ static bool ask_when(struct pyroscope_query *query, struct error *err)
 	pyroscope_put_number(&message, 4, (uint64_t)query->until_ms);
 	buffer_append_byte(&message, 6 << 3 | 1);
 	buffer_append(&message, &step_s, sizeof(step_s));
-	if (!ask(query, "querier.v1.QuerierService/SelectSeries", &message, &answer, err))
+	if (!pyroscope_query_ask(query, "querier.v1.QuerierService/SelectSeries", &message, &answer, err))
 		return false;
 	ok = mark_points(query, &answer, err);
 	http_answer_deinit(&answer);

@@ -46,7 +46,7 @@ struct piece {
 
 /* ---- What the parcel has ---- */
 
-static struct byte_reader read_text(struct byte_reader *reader)
+static struct byte_reader pyroscope_send_read_text(struct byte_reader *reader)
 {
 	return byte_reader_split(reader, byte_reader_u32(reader));
 }
@@ -56,7 +56,7 @@ static size_t text_size(struct byte_reader text)
 	return byte_reader_left(&text);
 }
 
-static bool read_file(int fd, uint64_t offset, size_t size, struct buffer *bytes, struct error *err)
+static bool pyroscope_send_read_file(int fd, uint64_t offset, size_t size, struct buffer *bytes, struct error *err)
 {
 	uint8_t *room = (uint8_t *)buffer_reserve(bytes, size);
 	size_t got = 0;
@@ -80,12 +80,12 @@ static bool read_description(int fd, struct buffer *bytes, struct described *des
 
 	if (fstat(fd, &info) != 0 || info.st_size > MOST_DESCRIPTION_BYTES)
 		return error_set(err, ERROR_FORMAT, "what is to be sent is incomplete");
-	if (!read_file(fd, 0, (size_t)info.st_size, bytes, err))
+	if (!pyroscope_send_read_file(fd, 0, (size_t)info.st_size, bytes, err))
 		return false;
 	reader = byte_reader_over(bytes->data, bytes->size);
 	byte_reader_copy(&reader, &described->head, sizeof(described->head));
-	described->labels = read_text(&reader);
-	described->selector = read_text(&reader);
+	described->labels = pyroscope_send_read_text(&reader);
+	described->selector = pyroscope_send_read_text(&reader);
 	described->rows = reader;
 	return byte_reader_ok(&reader) || error_set(err, ERROR_FORMAT, "what is to be sent is incomplete");
 }
@@ -99,7 +99,7 @@ static uint64_t places_of(int64_t duration_ns)
 }
 
 /* Of the id of the profile, of its labels (it is the same file with others), and of the number of the piece. */
-static void identify(const uint64_t id[2], uint32_t number, struct piece *piece)
+static void pyroscope_send_identify(const uint64_t id[2], uint32_t number, struct piece *piece)
 {
 	uint8_t digest[MD5_BYTES], seed[(size_t)2 * MD5_BYTES + sizeof(number)] = { 0 };
 	struct byte_reader labels = piece->described->labels;
@@ -200,7 +200,7 @@ static bool is_stored(void *context, bool *is_done, struct error *err)
 }
 
 /* Finds the place of the piece, or the first behind it that is free. */
-static bool find_place(struct piece *piece, bool *is_there, struct error *err)
+static bool pyroscope_send_find_place(struct piece *piece, bool *is_there, struct error *err)
 {
 	for (unsigned int i = 0; i < MOST_PROBES; i++, piece->place_ms += PLACE_MS) {
 		int64_t total;
@@ -224,13 +224,14 @@ static bool pack_piece(const struct piece *piece, int fd, struct buffer *packed,
 	buffer_init(&bytes, (size_t)PYROSCOPE_MAX_BYTES + 64);
 	if (piece->size > PYROSCOPE_MAX_BYTES)
 		return error_set(err, ERROR_FORMAT, "what is to be sent is incomplete");
-	if (!read_file(fd, piece->offset, (size_t)piece->size, &bytes, err))
+	if (!pyroscope_send_read_file(fd, piece->offset, (size_t)piece->size, &bytes, err))
 		return false;
 	pyroscope_put_number(&bytes, PPROF_TIME, (uint64_t)piece->place_ms * 1000000);
 	return buffer_ok(&bytes, err) && gzip_compress(bytes.data, bytes.size, packed, err);
 }
 
-static bool push(struct piece *piece, const struct buffer *message, enum store_sent *sent, struct error *err)
+static bool pyroscope_send_push(
+	struct piece *piece, const struct buffer *message, enum store_sent *sent, struct error *err)
 {
 	const struct pyroscope_call call = { .method = "push.v1.PusherService/Push",
 		.message = message,
@@ -262,7 +263,7 @@ static bool send_piece(struct piece *piece, int fd, enum store_sent *sent, struc
 
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
 		buffer_init(buffers[i], (size_t)1 << 24);
-	if (!find_place(piece, &is_there, err))
+	if (!pyroscope_send_find_place(piece, &is_there, err))
 		return false;
 	if (is_there)
 		return true;
@@ -276,7 +277,7 @@ static bool send_piece(struct piece *piece, int fd, enum store_sent *sent, struc
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
 		if (!buffer_ok(buffers[i], err))
 			return false;
-	return push(piece, &message, sent, err);
+	return pyroscope_send_push(piece, &message, sent, err);
 }
 
 bool pyroscope_send(
@@ -298,12 +299,12 @@ bool pyroscope_send(
 		struct pyroscope_described row = { 0 };
 
 		byte_reader_copy(&described.rows, &row, sizeof(row));
-		piece.type = read_text(&described.rows);
+		piece.type = pyroscope_send_read_text(&described.rows);
 		if (!byte_reader_ok(&described.rows) || number == PYROSCOPE_MAX_PIECES)
 			return error_set(err, ERROR_FORMAT, "what is to be sent is incomplete");
 		piece.size = row.size;
 		piece.total = row.total;
-		identify(parcel->id, number, &piece);
+		pyroscope_send_identify(parcel->id, number, &piece);
 		if (!send_piece(&piece, parcel->parts[0], sent, err))
 			return false;
 		offset += row.size;

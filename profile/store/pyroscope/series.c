@@ -46,7 +46,7 @@ struct pairs {
 };
 
 /* One that is given later takes the place of one before. */
-static void add_pair(struct pairs *pairs, const char *key, const char *value)
+static void pyroscope_series_add_pair(struct pairs *pairs, const char *key, const char *value)
 {
 	struct pair pair = { .value = value };
 	size_t at = 0;
@@ -78,7 +78,8 @@ static int pair_order(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static void write_pairs(const struct pairs *pairs, struct pyroscope_series *series, struct buffer *entry)
+static void pyroscope_series_write_pairs(
+	const struct pairs *pairs, struct pyroscope_series *series, struct buffer *entry)
 {
 	buffer_append_byte(&series->selector, '{');
 	for (size_t i = 0; i < pairs->count; i++) {
@@ -102,12 +103,12 @@ static void list_pairs(const struct profile *profile, const struct store_filter 
 {
 	const char *service = profile_label(profile, PROFILE_LABEL_SERVICE);
 
-	add_pair(pairs, "__name__", family);
-	add_pair(pairs, "pyroscope_spy", "kelvin");
+	pyroscope_series_add_pair(pairs, "__name__", family);
+	pyroscope_series_add_pair(pairs, "pyroscope_spy", "kelvin");
 	if (service)
-		add_pair(pairs, PROFILE_LABEL_SERVICE, service);
+		pyroscope_series_add_pair(pairs, PROFILE_LABEL_SERVICE, service);
 	for (size_t i = 0; i < label_count; i++)
-		add_pair(pairs, labels[i].key, labels[i].value);
+		pyroscope_series_add_pair(pairs, labels[i].key, labels[i].value);
 	for (size_t i = 0; i < profile->label_count; i++) {
 		const char *key = profile_string(profile, profile->labels[i].key);
 		bool is_given = false;
@@ -115,7 +116,7 @@ static void list_pairs(const struct profile *profile, const struct store_filter 
 		for (size_t j = 0; j < label_count; j++)
 			is_given |= strcmp(labels[j].key, key) == 0;
 		if (!is_given)
-			add_pair(pairs, key, profile_string(profile, profile->labels[i].value));
+			pyroscope_series_add_pair(pairs, key, profile_string(profile, profile->labels[i].value));
 	}
 }
 
@@ -138,7 +139,7 @@ bool pyroscope_make_series(const struct profile *profile, const struct store_fil
 		buffer_printf(notices, "%zu labels are left out: Pyroscope takes %d of a profile\n", pairs->left_out,
 			PYROSCOPE_MAX_LABELS);
 	qsort(pairs->items, pairs->count, sizeof(pairs->items[0]), pair_order);
-	write_pairs(pairs, series, &entry);
+	pyroscope_series_write_pairs(pairs, series, &entry);
 	return buffer_ok(&entry, err) && buffer_ok(&series->message, err) && buffer_ok(&series->selector, err);
 }
 

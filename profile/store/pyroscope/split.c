@@ -72,7 +72,7 @@ void pyroscope_put_text(struct buffer *message, uint32_t field, const char *text
 /* ---- Tables of a piece ---- */
 
 /* The number of an entry in the piece; true: it is new, and has to be written. */
-static bool take_number(struct pyroscope_split *split, enum table table, uint32_t id, uint32_t *number)
+static bool pyroscope_split_take_number(struct pyroscope_split *split, enum table table, uint32_t id, uint32_t *number)
 {
 	struct numbers *numbers = &split->numbers[table];
 	bool is_new = numbers->piece[id] != split->piece;
@@ -99,7 +99,7 @@ static uint32_t put_string(struct pyroscope_split *split, uint32_t id)
 	size_t end = strnlen(text, PYROSCOPE_MAX_STRING + 1);
 	uint32_t number;
 
-	if (!take_number(split, STRINGS, id, &number))
+	if (!pyroscope_split_take_number(split, STRINGS, id, &number))
 		return number;
 	split->text.size = 0;
 	if (end <= PYROSCOPE_MAX_STRING) {
@@ -122,7 +122,7 @@ static uint32_t put_mapping(struct pyroscope_split *split, uint32_t id)
 	struct buffer *entry = &split->entry;
 	uint32_t number, path, build_id;
 
-	if (!take_number(split, MAPPINGS, id, &number))
+	if (!pyroscope_split_take_number(split, MAPPINGS, id, &number))
 		return number;
 	path = put_string(split, mapping->path);
 	build_id = put_string(split, mapping->build_id);
@@ -140,13 +140,13 @@ static uint32_t put_mapping(struct pyroscope_split *split, uint32_t id)
 	return number;
 }
 
-static uint32_t put_function(struct pyroscope_split *split, uint32_t id)
+static uint32_t pyroscope_split_put_function(struct pyroscope_split *split, uint32_t id)
 {
 	const struct profile_function *function = &split->profile->functions[id];
 	struct buffer *entry = &split->entry;
 	uint32_t number, name, linkage_name, file;
 
-	if (!take_number(split, FUNCTIONS, id, &number))
+	if (!pyroscope_split_take_number(split, FUNCTIONS, id, &number))
 		return number;
 	name = put_string(split, function->name);
 	linkage_name = function->linkage_name ? put_string(split, function->linkage_name) : name;
@@ -161,7 +161,7 @@ static uint32_t put_function(struct pyroscope_split *split, uint32_t id)
 	return number;
 }
 
-static void append_line(struct pyroscope_split *split, uint32_t function, uint32_t line)
+static void pyroscope_split_append_line(struct pyroscope_split *split, uint32_t function, uint32_t line)
 {
 	split->line.size = 0;
 	pyroscope_put_number(&split->line, 1, function);
@@ -186,7 +186,7 @@ static uint32_t put_own_location(struct pyroscope_split *split, enum own_frame f
 	pyroscope_put_bytes(&split->tables[FUNCTIONS], PPROF_FUNCTION, entry->data, entry->size);
 	entry->size = 0;
 	pyroscope_put_number(entry, 1, split->own_locations[frame]);
-	append_line(split, function, 0);
+	pyroscope_split_append_line(split, function, 0);
 	pyroscope_put_bytes(&split->tables[LOCATIONS], PPROF_LOCATION, entry->data, entry->size);
 	return split->own_locations[frame];
 }
@@ -198,12 +198,12 @@ static uint32_t put_location(struct pyroscope_split *split, uint32_t id)
 	struct buffer *entry = &split->entry;
 	uint32_t number, mapping = 0;
 
-	if (!take_number(split, LOCATIONS, id, &number))
+	if (!pyroscope_split_take_number(split, LOCATIONS, id, &number))
 		return number;
 	if (location->mapping != PROFILE_NONE)
 		mapping = put_mapping(split, location->mapping);
 	for (uint32_t i = 0; i < location->line_count; i++)
-		(void)put_function(split, profile->lines[location->first_line + i].function);
+		(void)pyroscope_split_put_function(split, profile->lines[location->first_line + i].function);
 	entry->size = 0;
 	pyroscope_put_number(entry, 1, number);
 	pyroscope_put_number(entry, 2, mapping);
@@ -211,7 +211,7 @@ static uint32_t put_location(struct pyroscope_split *split, uint32_t id)
 	for (uint32_t i = 0; i < location->line_count; i++) {
 		const struct profile_line *line = &profile->lines[location->first_line + i];
 
-		append_line(split, put_function(split, line->function), line->line);
+		pyroscope_split_append_line(split, pyroscope_split_put_function(split, line->function), line->line);
 	}
 	pyroscope_put_bytes(&split->tables[LOCATIONS], PPROF_LOCATION, entry->data, entry->size);
 	return number;
@@ -298,7 +298,7 @@ static void return_to(struct pyroscope_split *split, const struct mark *mark)
 }
 
 /* The sum over the samples of a stack; false: all of them are 0. */
-static bool sum_values(const struct pyroscope_split *split, size_t stack, int64_t *values)
+static bool pyroscope_split_sum_values(const struct pyroscope_split *split, size_t stack, int64_t *values)
 {
 	const struct profile *profile = split->profile;
 	bool has_any = false;
@@ -355,7 +355,7 @@ static bool put_sample(struct pyroscope_split *split, uint32_t stack, const int6
 }
 
 /* Adds a stack with its values; false: the piece has no room for it. */
-static bool add_stack(struct pyroscope_split *split, uint32_t stack, const int64_t *values)
+static bool pyroscope_split_add_stack(struct pyroscope_split *split, uint32_t stack, const int64_t *values)
 {
 	size_t most = PYROSCOPE_MAX_DEPTH;
 	struct mark mark = mark_piece(split);
@@ -420,9 +420,9 @@ bool pyroscope_split_next(
 	for (; split->stack < split->profile->stack_count; split->stack++) {
 		int64_t values[PROFILE_MAX_VALUE_TYPES];
 
-		if (!split->first_sample[split->stack] || !sum_values(split, split->stack, values))
+		if (!split->first_sample[split->stack] || !pyroscope_split_sum_values(split, split->stack, values))
 			continue;
-		if (!add_stack(split, (uint32_t)split->stack, values)) {
+		if (!pyroscope_split_add_stack(split, (uint32_t)split->stack, values)) {
 			if (split->sample_count > 0)
 				break;
 			skipped++;
@@ -454,7 +454,7 @@ static bool numbers_init(struct numbers *numbers, size_t count)
 	return numbers->piece && numbers->number;
 }
 
-static bool list_samples(struct pyroscope_split *split)
+static bool pyroscope_split_list_samples(struct pyroscope_split *split)
 {
 	const struct profile *profile = split->profile;
 
@@ -471,7 +471,7 @@ static bool list_samples(struct pyroscope_split *split)
 	return true;
 }
 
-static void list_value_types(struct pyroscope_split *split)
+static void pyroscope_split_list_value_types(struct pyroscope_split *split)
 {
 	const struct profile *profile = split->profile;
 
@@ -497,12 +497,12 @@ bool pyroscope_split_create(const struct profile *profile, struct pyroscope_spli
 		buffer_init(buffers[i], (size_t)1 << 30);
 	for (size_t i = 0; i < TABLE_COUNT; i++)
 		ok = ok && numbers_init(&made->numbers[i], counts[i]);
-	ok = ok && list_samples(made);
+	ok = ok && pyroscope_split_list_samples(made);
 	if (!ok) {
 		pyroscope_split_destroy(made);
 		return error_set_memory(err);
 	}
-	list_value_types(made);
+	pyroscope_split_list_value_types(made);
 	*split = made;
 	return true;
 }

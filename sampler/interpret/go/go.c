@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-static int64_t rounded(uint64_t bytes, uint64_t alignment)
+static int64_t go_rounded(uint64_t bytes, uint64_t alignment)
 {
 	return (int64_t)(alignment ? (bytes + alignment - 1) / alignment * alignment : bytes);
 }
@@ -37,12 +37,13 @@ static bool find_current(struct elf_image *elf, int64_t *current)
 			continue;
 		if (segment.p_memsz > MOST_BYTES || segment.p_filesz > MOST_BYTES || segment.p_align > MOST_BYTES)
 			return false;
-		*current = rounded(segment.p_filesz, sizeof(uint64_t)) - rounded(segment.p_memsz, segment.p_align);
+		*current =
+			go_rounded(segment.p_filesz, sizeof(uint64_t)) - go_rounded(segment.p_memsz, segment.p_align);
 	}
 	return byte_reader_ok(&r);
 }
 
-static bool go_read(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
+static bool go_go_read(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
 {
 	struct elf_section ignored;
 	int64_t current, *made;
@@ -112,7 +113,7 @@ static bool go_name(
 }
 
 const struct interpreter_kind go_interpreter = {
-	.files = { { go_read, free } },
+	.files = { { go_go_read, free } },
 	.create = go_create,
 	.destroy = free,
 	.attach = go_attach,

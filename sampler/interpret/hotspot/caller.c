@@ -206,7 +206,7 @@ static bool answer_with(const struct question *question, uint64_t cfa, bool is_t
 	return *question->answer != UNWIND_ANSWER_UNKNOWN;
 }
 
-static uint64_t frame_pointer_of(const struct question *question)
+static uint64_t hotspot_caller_frame_pointer_of(const struct question *question)
 {
 	return question->frame->registers->values[RBP];
 }
@@ -223,7 +223,7 @@ static void answer_entry(const struct question *question)
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		question->caller->saved[question->machine->saved_index[kept[i].number]] = kept[i].words;
-	(void)answer_with(question, frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, false);
+	(void)answer_with(question, hotspot_caller_frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, false);
 }
 
 /*
@@ -233,7 +233,8 @@ static void answer_entry(const struct question *question)
 static bool answer_interpreted(const struct question *question)
 {
 	const struct hotspot_layout *layout = &question->process->target.layout;
-	uint64_t frame_pointer = frame_pointer_of(question), end = frame_pointer + 2 * (uint64_t)WORD_BYTES, sender;
+	uint64_t frame_pointer = hotspot_caller_frame_pointer_of(question),
+		 end = frame_pointer + 2 * (uint64_t)WORD_BYTES, sender;
 
 	if (frame_pointer < question->frame->stack_pointer || frame_pointer % WORD_BYTES != 0)
 		return false;
@@ -303,7 +304,8 @@ static bool is_call_of(
  */
 static bool answer_by_call(const struct question *question, uint32_t owner, struct error *err)
 {
-	const uint64_t frame_pointer = frame_pointer_of(question), stack_pointer = question->frame->stack_pointer;
+	const uint64_t frame_pointer = hotspot_caller_frame_pointer_of(question),
+		       stack_pointer = question->frame->stack_pointer;
 	const struct {
 		uint64_t at;
 		uint8_t saved;
@@ -369,13 +371,13 @@ static void answer_by_size(const struct question *question, const struct hotspot
 	uint64_t base = frame->carried != 0 && !frame->is_exact ? frame->carried : frame->stack_pointer,
 		 cfa = base + step->bytes;
 
-	if (step->keeps_frame_pointer ||
-		(step->may_be_frame_pointer && frame_pointer_of(question) == cfa - 2 * (uint64_t)WORD_BYTES))
+	if (step->keeps_frame_pointer || (step->may_be_frame_pointer && hotspot_caller_frame_pointer_of(question) ==
+										cfa - 2 * (uint64_t)WORD_BYTES))
 		keep_frame_pointer(question);
 	if (step->is_deoptimised)
 		take_original_pc(question, &question->process->codes.items[owner], base);
 	if (!answer_with(question, cfa, step->kind != STEP_TO_NATIVE) && step->kind == STEP_BY_SIZE_OR_FRAME)
-		(void)answer_with(question, frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, true);
+		(void)answer_with(question, hotspot_caller_frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, true);
 }
 
 static bool answer_in_code(const struct question *question, struct machine_decoder *decoder, struct error *err)

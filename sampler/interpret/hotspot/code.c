@@ -49,7 +49,7 @@ static bool read_heap(const struct hotspot_target *target, uint64_t address, str
 }
 
 /* The addresses of the heaps; the count. JDK 8 has one. */
-static size_t find_heaps(const struct hotspot_target *target, uint64_t *heaps)
+static size_t hotspot_code_find_heaps(const struct hotspot_target *target, uint64_t *heaps)
 {
 	const struct hotspot_layout *layout = &target->layout;
 	uint64_t array = 0, words[2], addresses[HOTSPOT_MOST_HEAPS];
@@ -75,7 +75,7 @@ static size_t find_heaps(const struct hotspot_target *target, uint64_t *heaps)
 void hotspot_codes_read_heaps(struct hotspot_codes *codes)
 {
 	uint64_t heaps[HOTSPOT_MOST_HEAPS];
-	size_t count = find_heaps(codes->target, heaps);
+	size_t count = hotspot_code_find_heaps(codes->target, heaps);
 
 	if (count > 0)
 		codes->heap_count = 0;
@@ -112,7 +112,7 @@ static bool find_first_segment(
 }
 
 /* The address of the block that an address is in. */
-static bool find_block(const struct hotspot_codes *codes, uint64_t address, uint64_t *block)
+static bool hotspot_code_find_block(const struct hotspot_codes *codes, uint64_t address, uint64_t *block)
 {
 	for (size_t i = 0; i < codes->heap_count; i++) {
 		const struct hotspot_heap *heap = &codes->heaps[i];
@@ -136,7 +136,7 @@ static uint64_t blob_field(const struct hotspot_field *field, const uint8_t *blo
 	return hotspot_field(field, blob, layout->nmethod_bytes);
 }
 
-static void find_code(const struct hotspot_layout *layout, const uint8_t *blob, struct hotspot_code *code)
+static void hotspot_code_find_code(const struct hotspot_layout *layout, const uint8_t *blob, struct hotspot_code *code)
 {
 	if (layout->blob_code_begin.size > 0) {
 		code->start = blob_field(&layout->blob_code_begin, blob, layout);
@@ -183,7 +183,7 @@ static void find_debug(
 }
 
 /* The name of a blob, one of few constants of libjvm: each is read once. */
-static const char *find_name(struct hotspot_codes *codes, uint64_t address)
+static const char *hotspot_code_find_name(struct hotspot_codes *codes, uint64_t address)
 {
 	struct hotspot_blob_name *name;
 
@@ -221,7 +221,8 @@ static enum hotspot_blob kind_of_name(const char *name, int32_t frame_words)
  * What is known of its frames. Sizes are in words, and negative where there is none; offsets of 2 bytes likewise
  * (CodeBlob::frame_size(), CodeOffsets::frame_never_safe). Deopt handlers are in the method's own code.
  */
-static void find_frames(const struct hotspot_layout *layout, const uint8_t *blob, struct hotspot_code *code)
+static void hotspot_code_find_frames(
+	const struct hotspot_layout *layout, const uint8_t *blob, struct hotspot_code *code)
 {
 	enum { MOST_FRAME_WORDS = 1 << 17 };
 	uint64_t words = blob_field(&layout->blob_frame_size, blob, layout),
@@ -243,7 +244,7 @@ static bool take_blob_name(
 	struct hotspot_codes *codes, const uint8_t *blob, struct hotspot_code *code, struct error *err)
 {
 	const struct hotspot_layout *layout = &codes->target->layout;
-	const char *name = find_name(codes, blob_field(&layout->blob_name, blob, layout));
+	const char *name = hotspot_code_find_name(codes, blob_field(&layout->blob_name, blob, layout));
 
 	code->kind = kind_of_name(name, (int32_t)blob_field(&layout->blob_frame_size, blob, layout));
 	if (code->kind == HOTSPOT_BLOB_METHOD) {
@@ -273,7 +274,7 @@ static void watch_code(
 	code->watch.checked = target->round;
 }
 
-static bool read_code(struct hotspot_codes *codes, struct hotspot_code *code, struct error *err)
+static bool hotspot_code_read_code(struct hotspot_codes *codes, struct hotspot_code *code, struct error *err)
 {
 	const struct hotspot_layout *layout = &codes->target->layout;
 	const size_t head = layout->heap_block_bytes;
@@ -287,8 +288,8 @@ static bool read_code(struct hotspot_codes *codes, struct hotspot_code *code, st
 	code->kind = HOTSPOT_BLOB_OTHER;
 	code->function = PROFILE_NONE;
 	if (size >= head + layout->blob_bytes && hotspot_field(&layout->block_used, block, size) == 1) {
-		find_code(layout, block + head, code);
-		find_frames(layout, block + head, code);
+		hotspot_code_find_code(layout, block + head, code);
+		hotspot_code_find_frames(layout, block + head, code);
 		ok = take_blob_name(codes, block + head, code, err);
 		code->places = (struct hotspot_debug_places){ 0 };
 		if (code->kind == HOTSPOT_BLOB_METHOD)
@@ -301,7 +302,7 @@ static bool read_code(struct hotspot_codes *codes, struct hotspot_code *code, st
 }
 
 /* How many known blocks are at an address or before. */
-static size_t count_up_to(const struct hotspot_codes *codes, uint64_t address)
+static size_t hotspot_code_count_up_to(const struct hotspot_codes *codes, uint64_t address)
 {
 	size_t low = 0, high = codes->count;
 
@@ -317,9 +318,9 @@ static size_t count_up_to(const struct hotspot_codes *codes, uint64_t address)
 }
 
 /* Finds a block, or adds it in its place. */
-static bool add_code(struct hotspot_codes *codes, uint64_t blob, uint32_t *id, struct error *err)
+static bool hotspot_code_add_code(struct hotspot_codes *codes, uint64_t blob, uint32_t *id, struct error *err)
 {
-	size_t place = count_up_to(codes, blob);
+	size_t place = hotspot_code_count_up_to(codes, blob);
 
 	if (place > 0 && codes->items[codes->by_place[place - 1]].blob == blob) {
 		*id = codes->by_place[place - 1];
@@ -343,7 +344,7 @@ static bool has_code_at(const struct hotspot_code *code, uint64_t address)
 /* The known block with an address, if it is still what it was. */
 static uint32_t find_known_block(struct hotspot_codes *codes, uint64_t address)
 {
-	size_t place = count_up_to(codes, address);
+	size_t place = hotspot_code_count_up_to(codes, address);
 	uint32_t id = place > 0 ? codes->by_place[place - 1] : PROFILE_NONE;
 	struct hotspot_watch *watch;
 
@@ -364,13 +365,13 @@ bool hotspot_codes_find(struct hotspot_codes *codes, uint64_t address, uint32_t 
 		codes->items[*id].watch.used = codes->target->round;
 		return true;
 	}
-	if (!find_block(codes, address, &block))
+	if (!hotspot_code_find_block(codes, address, &block))
 		return true;
-	if (!add_code(codes, block + codes->target->layout.heap_block_bytes, id, err))
+	if (!hotspot_code_add_code(codes, block + codes->target->layout.heap_block_bytes, id, err))
 		return false;
 	code = &codes->items[*id];
 	code->watch.used = codes->target->round;
-	if (!read_code(codes, code, err))
+	if (!hotspot_code_read_code(codes, code, err))
 		return false;
 	if (!has_code_at(code, address))
 		*id = PROFILE_NONE;

@@ -94,7 +94,7 @@ static bool find_desc(const struct hotspot_debug *debug, uint64_t code_offset, s
 }
 
 /* Reads a scope; `*offset` becomes its caller's. */
-static bool read_scope(const struct hotspot_debug *debug, uint32_t *offset, struct hotspot_scope *scope)
+static bool decode_read_scope(const struct hotspot_debug *debug, uint32_t *offset, struct hotspot_scope *scope)
 {
 	struct hotspot_stream stream = debug->scopes;
 	uint32_t method;
@@ -121,7 +121,7 @@ void hotspot_find_scopes(const struct hotspot_debug *debug, uint64_t code_offset
 	offset = (uint32_t)desc_int(debug, desc, debug->decode_offset_at);
 	/* Offset 0 is that of no scope. A caller's scope was written before, so the chain ends. */
 	for (uint32_t next = offset; offset > 0 && count < HOTSPOT_MOST_SCOPES; offset = next)
-		if (!read_scope(debug, &next, &scopes->items[count++]) || next >= offset)
+		if (!decode_read_scope(debug, &next, &scopes->items[count++]) || next >= offset)
 			return;
 	if (offset == 0)
 		scopes->count = count;
@@ -162,7 +162,7 @@ static void append_dotted(struct buffer *out, const char *start, const char *end
 }
 
 /* Appends the type whose descriptor begins at `*pos`, and moves behind it. */
-static bool append_type(struct buffer *out, const char **pos, const char *end)
+static bool decode_append_type(struct buffer *out, const char **pos, const char *end)
 {
 	const char *c = *pos, *after, *primitive;
 	size_t dimensions = 0;
@@ -216,7 +216,7 @@ bool hotspot_append_name(
 	const char *end = signature.bytes + signature.size, *pos = memrchr(signature.bytes, ')', signature.size);
 	const char *result = pos ? pos + 1 : end;
 
-	if (!pos || signature.bytes[0] != '(' || !append_type(name, &result, end) || result != end)
+	if (!pos || signature.bytes[0] != '(' || !decode_append_type(name, &result, end) || result != end)
 		return false;
 	buffer_append_byte(name, ' ');
 	append_class(name, class_name);
@@ -227,7 +227,7 @@ bool hotspot_append_name(
 	for (pos = signature.bytes + 1; pos < end;) {
 		if (pos > signature.bytes + 1)
 			buffer_append_string(name, ", ");
-		if (!append_type(name, &pos, end))
+		if (!decode_append_type(name, &pos, end))
 			return false;
 	}
 	buffer_append_byte(name, ')');

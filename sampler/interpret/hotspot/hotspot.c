@@ -226,7 +226,7 @@ static uint64_t find_method(const struct naming *naming, uint64_t *last_sp)
 }
 
 /* `*is_named`: it is the frame of an interpreted method. */
-static bool name_interpreted(struct naming *naming, bool *is_named, struct error *err)
+static bool hotspot_name_interpreted(struct naming *naming, bool *is_named, struct error *err)
 {
 	struct hotspot_process *process = naming->process;
 	uint64_t last_sp = 0, address = find_method(naming, &last_sp);
@@ -298,7 +298,7 @@ static void forget_oldest(struct hotspot *hotspot, uint64_t account)
 }
 
 /* Without a state it stays where too many others run at the same time. */
-static bool start_process(struct hotspot *hotspot, struct interpreter_process *process, struct error *err)
+static bool hotspot_start_process(struct hotspot *hotspot, struct interpreter_process *process, struct error *err)
 {
 	const struct hotspot_memory memory = { .host = &hotspot->names->table->host, .pid = process->pid };
 	struct hotspot_process *made;
@@ -321,7 +321,7 @@ static bool start_process(struct hotspot *hotspot, struct interpreter_process *p
 
 /* ---- The kind ---- */
 
-static bool name_frame(struct naming *naming, struct error *err)
+static bool hotspot_name_frame(struct naming *naming, struct error *err)
 {
 	const struct hotspot_process *process = naming->process;
 	const struct unwind_frame *frame = naming->frame;
@@ -336,14 +336,14 @@ static bool name_frame(struct naming *naming, struct error *err)
 		naming->is_in_java = false;
 	if (hotspot_loop_has(&process->loop, address)) {
 		naming->is_in_java = true;
-		if (!name_interpreted(naming, &is_named, err))
+		if (!hotspot_name_interpreted(naming, &is_named, err))
 			return false;
 	}
 	return is_named || name_code(naming, err);
 }
 
 /* A stack of Java is whole if native code has called it, by the frame that does so. */
-static void judge(const struct naming *naming, struct unwind_result *result)
+static void hotspot_judge(const struct naming *naming, struct unwind_result *result)
 {
 	if ((naming->is_torn || naming->is_in_java) &&
 		(result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED))
@@ -351,7 +351,7 @@ static void judge(const struct naming *naming, struct unwind_result *result)
 }
 
 /* Whether a frame is in code that was made while the program runs. */
-static bool is_made(const struct hotspot *hotspot, const struct unwind_frame *frame)
+static bool hotspot_is_made(const struct hotspot *hotspot, const struct unwind_frame *frame)
 {
 	const struct process_table *table = hotspot->names->table;
 	const struct process_image *image = &table->images[table->places[frame->image].image];
@@ -365,8 +365,8 @@ static void judge_unknown(const struct hotspot *hotspot, struct unwind_result *r
 	struct naming naming = { 0 };
 
 	for (size_t i = 0; i < result->count; i++)
-		naming.is_torn |= is_made(hotspot, &result->frames[i]);
-	judge(&naming, result);
+		naming.is_torn |= hotspot_is_made(hotspot, &result->frames[i]);
+	hotspot_judge(&naming, result);
 }
 
 /* `*ready`: NULL where nothing is known of the process, or not yet. */
@@ -374,7 +374,7 @@ static bool find_ready(
 	struct hotspot *hotspot, struct interpreter_process *process, struct hotspot_process **ready, struct error *err)
 {
 	*ready = NULL;
-	if (!process->state && !start_process(hotspot, process, err))
+	if (!process->state && !hotspot_start_process(hotspot, process, err))
 		return false;
 	if (!process->state)
 		return true;
@@ -399,10 +399,10 @@ static bool hotspot_name(
 	}
 	for (size_t i = 0; i < result->count; i++) {
 		naming.frame = &result->frames[i];
-		if (!name_frame(&naming, err))
+		if (!hotspot_name_frame(&naming, err))
 			return false;
 	}
-	judge(&naming, result);
+	hotspot_judge(&naming, result);
 	return true;
 }
 

@@ -69,7 +69,7 @@ static const char *bounded_name(const uint8_t *bytes, size_t size)
 	return bytes && memchr(bytes, '\0', size) ? (const char *)bytes : NULL;
 }
 
-static void take_symbol(const Elf64_Sym *symbol, const struct elf_section *strings, uint64_t *addresses)
+static void hotspot_layout_take_symbol(const Elf64_Sym *symbol, const struct elf_section *strings, uint64_t *addresses)
 {
 	const char *name = symbol->st_name < strings->size
 				   ? bounded_name(strings->bytes + symbol->st_name, strings->size - symbol->st_name)
@@ -93,7 +93,7 @@ static bool find_announced(struct elf_image *elf, uint64_t *addresses)
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, symbols.bytes + at, sizeof(symbol));
-		take_symbol(&symbol, &strings, addresses);
+		hotspot_layout_take_symbol(&symbol, &strings, addresses);
 	}
 	for (size_t i = 0; i < ANNOUNCED; i++)
 		if (addresses[i] == 0)
@@ -303,7 +303,7 @@ static const char *table_name(const struct table *table, size_t entry, enum anno
 	return hotspot_image_text(table->image, table_word(table, entry, member, sizeof(uint64_t)) + table->bias);
 }
 
-static bool begin_table(struct table *table, const struct hotspot_memory *memory, enum announced start,
+static bool hotspot_layout_begin_table(struct table *table, const struct hotspot_memory *memory, enum announced start,
 	enum announced stride, size_t *count)
 {
 	enum { MOST_STRIDE = 256 };
@@ -348,11 +348,12 @@ static void take_field(
 		memcpy(member, &field, sizeof(field));
 }
 
-static void read_fields(struct table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
+static void hotspot_layout_read_fields(
+	struct table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
 {
 	size_t count;
 
-	if (!begin_table(table, memory, STRUCTS, STRUCT_STRIDE, &count))
+	if (!hotspot_layout_begin_table(table, memory, STRUCTS, STRUCT_STRIDE, &count))
 		return;
 	for (size_t entry = 0; entry < count; entry++) {
 		const char *type = table_name(table, entry, STRUCT_TYPE);
@@ -366,8 +367,8 @@ static void read_fields(struct table *table, const struct hotspot_memory *memory
 	}
 }
 
-static void take_number(const char *name, uint64_t value, const struct wanted_number *wanted, size_t wanted_count,
-	struct hotspot_layout *layout)
+static void hotspot_layout_take_number(const char *name, uint64_t value, const struct wanted_number *wanted,
+	size_t wanted_count, struct hotspot_layout *layout)
 {
 	for (size_t i = 0; i < wanted_count; i++)
 		if (strcmp(name, wanted[i].name) == 0)
@@ -379,11 +380,11 @@ static void read_sizes(struct table *table, const struct hotspot_memory *memory,
 	size_t count;
 	const char *name;
 
-	if (!begin_table(table, memory, TYPES, TYPE_STRIDE, &count))
+	if (!hotspot_layout_begin_table(table, memory, TYPES, TYPE_STRIDE, &count))
 		return;
 	for (size_t entry = 0; entry < count && (name = table_name(table, entry, TYPE_NAME)); entry++)
-		take_number(name, table_word(table, entry, TYPE_SIZE, sizeof(uint64_t)), wanted_sizes, WANTED_SIZES,
-			layout);
+		hotspot_layout_take_number(name, table_word(table, entry, TYPE_SIZE, sizeof(uint64_t)), wanted_sizes,
+			WANTED_SIZES, layout);
 }
 
 static void read_ints(struct table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
@@ -391,12 +392,12 @@ static void read_ints(struct table *table, const struct hotspot_memory *memory, 
 	size_t count;
 	const char *name;
 
-	if (!begin_table(table, memory, INTS, INT_STRIDE, &count))
+	if (!hotspot_layout_begin_table(table, memory, INTS, INT_STRIDE, &count))
 		return;
 	for (size_t entry = 0; entry < count && (name = table_name(table, entry, INT_NAME)); entry++) {
 		int32_t value = (int32_t)table_word(table, entry, INT_VALUE, sizeof(int32_t));
 
-		take_number(name, (uint64_t)(int64_t)value, wanted_ints, WANTED_INTS, layout);
+		hotspot_layout_take_number(name, (uint64_t)(int64_t)value, wanted_ints, WANTED_INTS, layout);
 	}
 }
 
@@ -451,7 +452,7 @@ bool hotspot_layout_read(const struct hotspot_image *image, uint64_t bias, const
 	table.bytes = malloc(READER_MOST_BYTES);
 	if (!table.bytes)
 		return false;
-	read_fields(&table, memory, layout);
+	hotspot_layout_read_fields(&table, memory, layout);
 	read_sizes(&table, memory, layout);
 	read_ints(&table, memory, layout);
 	free(table.bytes);

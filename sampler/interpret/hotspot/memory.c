@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-static size_t read_pieces(const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into)
+static size_t memory_read_pieces(
+	const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into)
 {
 	size_t got;
 
@@ -35,14 +36,14 @@ size_t hotspot_read_together(const struct hotspot_memory *memory, const struct i
 		return 0;
 	}
 	memory->costs->reads_left--;
-	return read_pieces(memory, pieces, count, into);
+	return memory_read_pieces(memory, pieces, count, into);
 }
 
 size_t hotspot_read_some(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size)
 {
 	const struct iovec piece = interpreter_piece(address, size);
 
-	return size <= READER_MOST_BYTES ? read_pieces(memory, &piece, 1, into) : 0;
+	return size <= READER_MOST_BYTES ? memory_read_pieces(memory, &piece, 1, into) : 0;
 }
 
 bool hotspot_read(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size)
@@ -78,7 +79,7 @@ static size_t collect_unchecked(
 	return found;
 }
 
-static bool is_readable(const uint64_t *words)
+static bool memory_is_readable(const uint64_t *words)
 {
 	for (size_t i = 0; i < HOTSPOT_WATCHED; i++)
 		if (words[i] != 0)
@@ -102,7 +103,7 @@ void hotspot_watch_check(
 			const uint64_t *now = words + i * HOTSPOT_WATCHED;
 
 			some[i]->checked = round;
-			if (is_readable(now) && memcmp(now, some[i]->words, sizeof(some[i]->words)) != 0) {
+			if (memory_is_readable(now) && memcmp(now, some[i]->words, sizeof(some[i]->words)) != 0) {
 				memcpy(some[i]->words, now, sizeof(some[i]->words));
 				some[i]->version++;
 			}

@@ -68,7 +68,7 @@ static void expect_symbol(struct symbol_start *start, uint64_t address)
 	*start = (struct symbol_start){ .address = address, .size = left < MOST_START ? left : MOST_START };
 }
 
-static bool take_symbol(const struct hotspot_target *target, const struct symbol_start *start,
+static bool methods_take_symbol(const struct hotspot_target *target, const struct symbol_start *start,
 	struct method_parts *parts, struct hotspot_text *text)
 {
 	const struct hotspot_layout *layout = &target->layout;
@@ -89,7 +89,7 @@ static bool take_symbol(const struct hotspot_target *target, const struct symbol
 
 /* ---- Methods ---- */
 
-static bool read_head(const struct hotspot_target *target, uint64_t method, struct method_parts *parts)
+static bool methods_read_head(const struct hotspot_target *target, uint64_t method, struct method_parts *parts)
 {
 	const struct hotspot_layout *layout = &target->layout;
 
@@ -114,7 +114,7 @@ static uint64_t tag_place(const struct hotspot_target *target, const struct meth
 	return pool_field(target, parts, &layout->pool_tags) + layout->array_data.offset + index;
 }
 
-static bool is_string(
+static bool methods_is_string(
 	const struct hotspot_target *target, const struct method_parts *parts, uint64_t index, uint64_t word)
 {
 	return (uint8_t)(word >> tag_place(target, parts, index) % sizeof(word) * 8) == target->layout.tag_utf8 &&
@@ -156,16 +156,17 @@ static bool read_pool(const struct hotspot_target *target, struct method_parts *
 	pieces[3] = interpreter_piece(tag_place(target, parts, signature) / WORD * WORD, WORD);
 	pieces[4] = interpreter_piece(tag_place(target, parts, file) / WORD * WORD, WORD);
 	if (hotspot_read_together(&target->memory, pieces, 5, &look) != sizeof(look) ||
-		!is_string(target, parts, name, look.tags[0]) || !is_string(target, parts, signature, look.tags[1]))
+		!methods_is_string(target, parts, name, look.tags[0]) ||
+		!methods_is_string(target, parts, signature, look.tags[1]))
 		return false;
 	symbols[0] = entries[0];
 	symbols[1] = entries[1];
 	symbols[2] = look.class_symbol;
-	symbols[3] = file != 0 && is_string(target, parts, file, look.tags[2]) ? look.file_symbol : 0;
+	symbols[3] = file != 0 && methods_is_string(target, parts, file, look.tags[2]) ? look.file_symbol : 0;
 	return true;
 }
 
-static bool read_texts(const struct hotspot_target *target, struct method_parts *parts)
+static bool methods_read_texts(const struct hotspot_target *target, struct method_parts *parts)
 {
 	struct hotspot_text *const texts[SYMBOLS] = { &parts->name, &parts->signature, &parts->class_name,
 		&parts->file };
@@ -186,14 +187,14 @@ static bool read_texts(const struct hotspot_target *target, struct method_parts 
 	for (size_t i = 0; i < SYMBOLS && got - at >= starts[i].size; i++) {
 		memcpy(starts[i].bytes, bytes + at, starts[i].size);
 		at += starts[i].size;
-		if (!take_symbol(target, &starts[i], parts, texts[i]))
+		if (!methods_take_symbol(target, &starts[i], parts, texts[i]))
 			return false;
 	}
 	return parts->class_name.size > 0;
 }
 
 /* The table of lines is behind the bytecodes, and ends somewhere before the ConstMethod's end. */
-static bool read_lines(const struct hotspot_target *target, const struct method_parts *parts,
+static bool methods_read_lines(const struct hotspot_target *target, const struct method_parts *parts,
 	struct hotspot_method *method, struct error *err)
 {
 	enum { MOST_LINES_BYTES = 1 << 16 };
@@ -216,7 +217,7 @@ static bool read_lines(const struct hotspot_target *target, const struct method_
 	return true;
 }
 
-static bool add_function(const struct hotspot_target *target, const struct method_parts *parts,
+static bool methods_add_function(const struct hotspot_target *target, const struct method_parts *parts,
 	struct hotspot_method *method, struct error *err)
 {
 	struct buffer name, file;
@@ -271,10 +272,10 @@ static bool read_method(const struct hotspot_target *target, struct hotspot_meth
 	parts = calloc(1, sizeof(*parts));
 	if (!parts)
 		return error_set_memory(err);
-	if (read_head(target, method->address, parts) && read_texts(target, parts)) {
+	if (methods_read_head(target, method->address, parts) && methods_read_texts(target, parts)) {
 		method->code_start = parts->const_method + layout->const_method_bytes;
 		method->code_bytes = (uint32_t)head_field(target, parts, &layout->const_method_code_size);
-		ok = read_lines(target, parts, method, err) && add_function(target, parts, method, err);
+		ok = methods_read_lines(target, parts, method, err) && methods_add_function(target, parts, method, err);
 	}
 	watch_method(target, parts, method);
 	/* What could not be read is read again. */

@@ -75,7 +75,8 @@ static void complete_jdk_8(struct hotspot_process *process)
 }
 
 /* A program that has only begun has no code cache yet, and then no interpreter. */
-static void start_process(struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias)
+static void hotspot_process_start_process(
+	struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias)
 {
 	struct hotspot_target *target = &process->target;
 	uint64_t words[4], addresses[4];
@@ -108,7 +109,7 @@ static bool was_used(const struct hotspot_watch *watch, uint32_t round)
 }
 
 /* What was used lately is looked at together: a read of much takes hardly longer than one of little. */
-static bool check_used(struct hotspot_process *process, struct error *err)
+static bool hotspot_process_check_used(struct hotspot_process *process, struct error *err)
 {
 	const uint32_t round = process->target.round;
 	struct hotspot_watch **used = malloc((process->codes.count + process->methods.count + 1) * sizeof(*used));
@@ -137,11 +138,11 @@ static bool begin_round(
 					    ? process->costs.reads_left + READS_PER_ROUND
 					    : MOST_READS;
 	if (!process->is_ready) {
-		start_process(process, image, bias);
+		hotspot_process_start_process(process, image, bias);
 		return true;
 	}
 	hotspot_loop_read(&process->loop, &process->target, image, bias);
-	return check_used(process, err);
+	return hotspot_process_check_used(process, err);
 }
 
 bool hotspot_process_keep_up(

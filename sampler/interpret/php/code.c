@@ -49,7 +49,7 @@ bool php_code_reader_create(const struct process_host *host, struct php_code_rea
 	return true;
 }
 
-static void destroy_reader(void *context)
+static void php_code_destroy_reader(void *context)
 {
 	struct php_code_reader *reader = context;
 
@@ -60,7 +60,7 @@ static void destroy_reader(void *context)
 	free(reader);
 }
 
-static void use_copy(void *context, const struct ebpf_code *copy)
+static void php_code_use_copy(void *context, const struct ebpf_code *copy)
 {
 	struct php_code_reader *reader = context;
 
@@ -77,14 +77,14 @@ struct sources {
 	uint8_t bytes[INTERPRETER_MOST_MARKS][SOURCE_BYTES];
 };
 
-static void take_source(struct php_marks *marks, const uint8_t *source)
+static void php_code_take_source(struct php_marks *marks, const uint8_t *source)
 {
 	marks->file = interpreter_word(source, 0);
 	memcpy(&marks->first_line, source + sizeof(uint64_t), sizeof(marks->first_line));
 	memcpy(&marks->last_line, source + sizeof(uint64_t) + sizeof(uint32_t), sizeof(marks->last_line));
 }
 
-static size_t read_functions(const struct php_code_reader *reader, const struct php_image *php,
+static size_t php_code_read_functions(const struct php_code_reader *reader, const struct php_image *php,
 	const uint64_t *addresses, size_t count, struct php_marks *marks)
 {
 	const struct interpreter_source *source = &reader->source;
@@ -105,19 +105,19 @@ static size_t read_functions(const struct php_code_reader *reader, const struct 
 	sources_read =
 		interpreter_source_read_together(source, sources.addresses, sources.count, sources.bytes, SOURCE_BYTES);
 	for (size_t i = 0; i < sources_read; i++)
-		take_source(&marks[sources.owners[i]], sources.bytes[i]);
+		php_code_take_source(&marks[sources.owners[i]], sources.bytes[i]);
 	return sources_read < sources.count ? sources.owners[sources_read] : read;
 }
 
-static size_t read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses, size_t count,
-	struct interpreter_marks *marks)
+static size_t php_code_read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses,
+	size_t count, struct interpreter_marks *marks)
 {
 	struct php_code_reader *reader = context;
 	struct php_marks of[INTERPRETER_MOST_MARKS];
 	size_t read;
 
 	reader->source.pid = pid;
-	read = read_functions(reader, image, addresses, count, of);
+	read = php_code_read_functions(reader, image, addresses, count, of);
 	memcpy(marks, of, read * sizeof(*of));
 	return read;
 }
@@ -125,7 +125,7 @@ static size_t read_marks(void *context, const void *image, int32_t pid, const ui
 /* ---- Texts ---- */
 
 /* Reads a zend_string, or its begin. False: it is none, or nothing of it can be read: no name is empty. */
-static bool read_text(const struct php_code_reader *reader, uint64_t address, size_t most, struct buffer *text)
+static bool php_code_read_text(const struct php_code_reader *reader, uint64_t address, size_t most, struct buffer *text)
 {
 	char bytes[MOST_FILE_BYTES];
 	uint64_t length;
@@ -150,18 +150,18 @@ static bool read_class(const struct php_code_reader *reader, uint64_t class, str
 		name = copy->pieces[EBPF_CODE_PIECES - 1].address;
 	else if (interpreter_source_read(&reader->source, class + PHP_CLASS_NAME, &name, sizeof(name)) != sizeof(name))
 		return false;
-	return read_text(reader, name, MOST_NAME_BYTES, text);
+	return php_code_read_text(reader, name, MOST_NAME_BYTES, text);
 }
 
 /* ---- Names ---- */
 
-static const char *text_of(const struct buffer *text)
+static const char *php_code_text_of(const struct buffer *text)
 {
 	return text->size > 0 ? text->data : "";
 }
 
 /* The file of code that eval() made is "FILE(LINE) : eval()'d code": cuts all but FILE. */
-static void cut_eval(struct buffer *file)
+static void php_code_cut_eval(struct buffer *file)
 {
 	char *end = file->size > 0 ? strstr(file->data, ") : eval()'d code") : NULL, *at = end;
 
@@ -189,7 +189,7 @@ static const char *end_of_place(const char *place)
  * Appends a function's name without lines. Since 8.4 a function without a name is {closure:WHERE:LINE}, where WHERE is
  * the function around it, which may be another one, or its file. Before it is {closure} with its namespace.
  */
-static void append_function(struct buffer *out, const char *function, const char *file)
+static void php_code_append_function(struct buffer *out, const char *function, const char *file)
 {
 	static const char closure[] = "{closure:";
 	const char *place = NULL, *end;
@@ -212,9 +212,9 @@ static bool has_class(const char *function)
 	return strncmp(function, "{closure:", 9) == 0;
 }
 
-static void append_name(struct php_code_reader *reader, const struct php_marks *marks)
+static void php_code_append_name(struct php_code_reader *reader, const struct php_marks *marks)
 {
-	const char *function = text_of(&reader->function), *file = text_of(&reader->file);
+	const char *function = php_code_text_of(&reader->function), *file = php_code_text_of(&reader->file);
 	struct buffer *name = &reader->name;
 
 	buffer_append_string(name, "php::");
@@ -223,28 +223,29 @@ static void append_name(struct php_code_reader *reader, const struct php_marks *
 		buffer_append_string(name, "::");
 	}
 	if (reader->function.size > 0)
-		append_function(name, function, file);
+		php_code_append_function(name, function, file);
 	else
 		buffer_append_string(name, (marks->kind & 0xff) == EVAL_CODE ? "{eval}" : "{main}");
 	buffer_append_byte(name, ':');
 	buffer_append_string(name, PHP_IS_USER_CODE(marks->kind) ? file : PROFILE_PHP_INTERNAL_FILE);
 }
 
-static bool read_texts(struct php_code_reader *reader, const struct php_marks *marks)
+static bool php_code_read_texts(struct php_code_reader *reader, const struct php_marks *marks)
 {
 	struct buffer *const texts[] = { &reader->function, &reader->class, &reader->file, &reader->name };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		texts[i]->size = 0;
-	if ((marks->function && !read_text(reader, marks->function, MOST_NAME_BYTES, &reader->function)) ||
+	if ((marks->function && !php_code_read_text(reader, marks->function, MOST_NAME_BYTES, &reader->function)) ||
 		(marks->class && !read_class(reader, marks->class, &reader->class)) ||
-		(PHP_IS_USER_CODE(marks->kind) && !read_text(reader, marks->file, MOST_FILE_BYTES, &reader->file)))
+		(PHP_IS_USER_CODE(marks->kind) &&
+			!php_code_read_text(reader, marks->file, MOST_FILE_BYTES, &reader->file)))
 		return false;
 	/* A function of C code has a name, code of the program a file. */
 	return PHP_IS_USER_CODE(marks->kind) ? reader->file.size > 0 : reader->function.size > 0;
 }
 
-static bool read_code(void *context, const void *image, int32_t pid, uint64_t address,
+static bool php_code_read_code(void *context, const void *image, int32_t pid, uint64_t address,
 	const struct interpreter_marks *told, struct interpreter_code *code, bool *is_gone, struct error *err)
 {
 	struct php_code_reader *reader = context;
@@ -254,25 +255,25 @@ static bool read_code(void *context, const void *image, int32_t pid, uint64_t ad
 	(void)address;
 	memcpy(&marks, told, sizeof(marks));
 	reader->source.pid = pid;
-	*is_gone = !read_texts(reader, &marks);
+	*is_gone = !php_code_read_texts(reader, &marks);
 	if (*is_gone)
 		return true;
 	if (!buffer_ok(&reader->function, err) || !buffer_ok(&reader->class, err) || !buffer_ok(&reader->file, err))
 		return false;
-	cut_eval(&reader->file);
-	append_name(reader, &marks);
+	php_code_cut_eval(&reader->file);
+	php_code_append_name(reader, &marks);
 	if (!buffer_ok(&reader->name, err))
 		return false;
 	*code = (struct interpreter_code){ .name = reader->name.data,
-		.file = text_of(&reader->file),
+		.file = php_code_text_of(&reader->file),
 		.first_line = marks.first_line <= INT32_MAX ? marks.first_line : 0 };
 	return true;
 }
 
 const struct interpreter_code_reader php_code_reads = {
 	.gone = PROFILE_PHP_GONE,
-	.destroy = destroy_reader,
-	.use = use_copy,
-	.read_marks = read_marks,
-	.read = read_code,
+	.destroy = php_code_destroy_reader,
+	.use = php_code_use_copy,
+	.read_marks = php_code_read_marks,
+	.read = php_code_read_code,
 };

@@ -8,18 +8,18 @@ struct frame_reading {
 	int32_t pid;
 };
 
-static bool read_at(const struct frame_reading *reading, uint64_t address, void *into, size_t size)
+static bool php_frames_read_at(const struct frame_reading *reading, uint64_t address, void *into, size_t size)
 {
 	const struct iovec piece = interpreter_piece(address, size);
 
 	return interpreter_read(reading->host, reading->pid, &piece, 1, into) == size;
 }
 
-static uint32_t line_of(const struct frame_reading *reading, uint64_t instruction)
+static uint32_t php_frames_line_of(const struct frame_reading *reading, uint64_t instruction)
 {
 	uint32_t line;
 
-	return read_at(reading, instruction + PHP_INSTRUCTION_LINE, &line, sizeof(line)) &&
+	return php_frames_read_at(reading, instruction + PHP_INSTRUCTION_LINE, &line, sizeof(line)) &&
 			       line < EBPF_FRAME_NO_POSITION
 		       ? line
 		       : EBPF_FRAME_NO_POSITION;
@@ -34,10 +34,11 @@ static bool add_word(
 
 	if (!function)
 		return true;
-	if (!read_at(reading, function, header, sizeof(header)))
+	if (!php_frames_read_at(reading, function, header, sizeof(header)))
 		return false;
 	if (PHP_IS_USER_CODE(header[PHP_FUNCTION_TYPE / 8]))
-		word = ebpf_frame_word(function, line_of(reading, interpreter_word(frame, PHP_FRAME_INSTRUCTION)),
+		word = ebpf_frame_word(function,
+			php_frames_line_of(reading, interpreter_word(frame, PHP_FRAME_INSTRUCTION)),
 			(flags & PHP_IS_TOP) != 0);
 	else if (header[PHP_FUNCTION_NAME / 8])
 		word = ebpf_frame_word(function, EBPF_FRAME_NO_POSITION, false);
@@ -58,10 +59,10 @@ bool php_read_frames(const struct process_host *host, const struct ebpf_php *php
 	size_t count = 0;
 	bool is_cut = false;
 
-	if (!read_at(&reading, php->frame, &address, sizeof(address)))
+	if (!php_frames_read_at(&reading, php->frame, &address, sizeof(address)))
 		return false;
 	for (size_t i = 0; address && !is_cut; i++) {
-		is_cut = i == 2 * room || !read_at(&reading, address, frame, sizeof(frame)) ||
+		is_cut = i == 2 * room || !php_frames_read_at(&reading, address, frame, sizeof(frame)) ||
 			 !add_word(&reading, frame, words, room, &count);
 		address = interpreter_word(frame, PHP_FRAME_PREVIOUS);
 	}

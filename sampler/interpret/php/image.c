@@ -54,7 +54,7 @@ static const char *find_api(struct elf_image *elf)
 }
 
 /* NULL, with `why`: its offsets are not known. */
-static const struct php_version *find_version(struct elf_image *elf, struct error *why)
+static const struct php_version *php_image_find_version(struct elf_image *elf, struct error *why)
 {
 	const char *api = find_api(elf);
 
@@ -69,10 +69,10 @@ static const struct php_version *find_version(struct elf_image *elf, struct erro
 	return NULL;
 }
 
-static bool read_interpreter(struct elf_image *elf, const struct interpreter_symbol *globals,
+static bool php_image_read_interpreter(struct elf_image *elf, const struct interpreter_symbol *globals,
 	const struct interpreter_loop_symbols *loop, struct php_image **php, struct error *why, struct error *err)
 {
-	const struct php_version *version = find_version(elf, why);
+	const struct php_version *version = php_image_find_version(elf, why);
 	struct php_image *made;
 
 	if (!version)
@@ -101,7 +101,7 @@ bool php_image_read(struct elf_image *elf, struct php_image **php, struct error 
 	if (!interpreter_symbols_find(elf, symbols, SYMBOLS, "execute_ex", &loop) || loop.loop.start == loop.loop.end)
 		return true;
 	if (symbols[GLOBALS].type == STT_OBJECT)
-		return read_interpreter(elf, &symbols[GLOBALS], &loop, php, why, err);
+		return php_image_read_interpreter(elf, &symbols[GLOBALS], &loop, php, why, err);
 	if (symbols[OFFSET].type == STT_OBJECT)
 		(void)error_set(
 			why, ERROR_UNSUPPORTED, "it is built for threads (ZTS), and only PHP without them is known");

@@ -12,7 +12,7 @@ struct php {
 	uint64_t words[EBPF_MOST_FRAMES];
 };
 
-static bool read_interpreter(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
+static bool php_read_interpreter(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
 {
 	struct php_image *php;
 	struct error why = { 0 };
@@ -25,20 +25,20 @@ static bool read_interpreter(struct elf_image *elf, struct buffer *notices, void
 	return true;
 }
 
-static void destroy_interpreter(void *image)
+static void php_destroy_interpreter(void *image)
 {
 	php_image_destroy(image);
 }
 
-static const struct php_image *image_of(const struct interpreter_process *process)
+static const struct php_image *php_image_of(const struct interpreter_process *process)
 {
 	return process->files[0].image;
 }
 
 /* How the frames of a process are read. */
-static struct ebpf_php layout_of(const struct interpreter_process *process)
+static struct ebpf_php php_layout_of(const struct interpreter_process *process)
 {
-	struct ebpf_php php = image_of(process)->read;
+	struct ebpf_php php = php_image_of(process)->read;
 
 	php.frame -= process->files[0].bias;
 	return php;
@@ -46,7 +46,7 @@ static struct ebpf_php layout_of(const struct interpreter_process *process)
 
 static void php_attach(void *state, const struct interpreter_process *process)
 {
-	const struct ebpf_interpreter interpreter = { .kind = EBPF_PHP, .php = layout_of(process) };
+	const struct ebpf_interpreter interpreter = { .kind = EBPF_PHP, .php = php_layout_of(process) };
 	struct php *php = state;
 
 	interpreter_sampled_add(&php->sampled, process->pid, &interpreter);
@@ -90,7 +90,7 @@ static bool php_create(
 static bool php_name(
 	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
-	const struct php_image *image = image_of(process);
+	const struct php_image *image = php_image_of(process);
 	const struct interpreter_stack_image of = {
 		.elf = image->elf,
 		.loop = &image->loop,
@@ -107,7 +107,7 @@ static bool php_name(
 static bool php_read_sleeping(
 	void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_frames *frames)
 {
-	const struct ebpf_php layout = layout_of(process);
+	const struct ebpf_php layout = php_layout_of(process);
 	struct php *php = state;
 
 	return tid == process->pid && php_read_frames(&php->sampled.stack.names->table->host, &layout, process->pid,
@@ -122,7 +122,7 @@ static void php_describe(const void *state, struct buffer *notices)
 }
 
 const struct interpreter_kind php_interpreter = {
-	.files = { { read_interpreter, destroy_interpreter } },
+	.files = { { php_read_interpreter, php_destroy_interpreter } },
 	.frames = EBPF_PHP,
 	.create = php_create,
 	.destroy = php_destroy,

@@ -54,7 +54,7 @@ bool python_code_reader_create(const struct process_host *host, struct python_co
 	return true;
 }
 
-static void destroy_reader(void *context)
+static void python_code_destroy_reader(void *context)
 {
 	struct python_code_reader *reader = context;
 
@@ -73,14 +73,14 @@ static uint32_t code_half(const uint8_t *bytes, uint32_t offset)
 
 /* ---- Memory ---- */
 
-static void use_copy(void *context, const struct ebpf_code *copy)
+static void python_code_use_copy(void *context, const struct ebpf_code *copy)
 {
 	struct python_code_reader *reader = context;
 
 	reader->copy = copy;
 }
 
-static const struct ebpf_piece *find_piece(const struct ebpf_code *copy, const struct iovec *from)
+static const struct ebpf_piece *python_code_find_piece(const struct ebpf_code *copy, const struct iovec *from)
 {
 	for (size_t i = 0; i < EBPF_CODE_PIECES; i++)
 		if ((uintptr_t)from->iov_base == copy->pieces[i].address)
@@ -103,14 +103,15 @@ static void read_copied(const struct python_code_reader *reader, int32_t pid, co
 }
 
 /* Reads pieces one behind the other into the room. Returns how many bytes could be read. */
-static size_t read_pieces(struct python_code_reader *reader, int32_t pid, const struct iovec *from, size_t count)
+static size_t python_code_read_pieces(
+	struct python_code_reader *reader, int32_t pid, const struct iovec *from, size_t count)
 {
 	size_t size = 0;
 
 	if (!reader->copy)
 		return interpreter_read(reader->host, pid, from, count, reader->room);
 	for (size_t i = 0; i < count; size += from[i++].iov_len) {
-		const struct ebpf_piece *piece = find_piece(reader->copy, &from[i]);
+		const struct ebpf_piece *piece = python_code_find_piece(reader->copy, &from[i]);
 
 		if (!piece)
 			break;
@@ -132,7 +133,7 @@ static size_t bytes_up_to(const uint32_t *offsets, size_t count)
 	return end <= MOST_HEADER_BYTES ? end : 0;
 }
 
-static struct interpreter_marks marks_of(const struct python_image *python, const uint8_t *bytes)
+static struct interpreter_marks python_code_marks_of(const struct python_image *python, const uint8_t *bytes)
 {
 	const struct python_marks marks = {
 		.type = interpreter_word(bytes, python->type),
@@ -149,8 +150,8 @@ static struct interpreter_marks marks_of(const struct python_image *python, cons
 	return same;
 }
 
-static size_t read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses, size_t count,
-	struct interpreter_marks *marks)
+static size_t python_code_read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses,
+	size_t count, struct interpreter_marks *marks)
 {
 	struct python_code_reader *reader = context;
 	const struct python_image *python = image;
@@ -163,9 +164,9 @@ static size_t read_marks(void *context, const void *image, int32_t pid, const ui
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		from[i] = interpreter_piece(addresses[i], size);
-	read = read_pieces(reader, pid, from, count) / size;
+	read = python_code_read_pieces(reader, pid, from, count) / size;
 	for (size_t i = 0; i < read; i++)
-		marks[i] = marks_of(python, reader->room + i * size);
+		marks[i] = python_code_marks_of(python, reader->room + i * size);
 	return read;
 }
 
@@ -184,7 +185,7 @@ static bool read_objects(struct python_code_reader *reader, int32_t pid)
 		object->bytes = reader->room + size;
 		size += object->size;
 	}
-	return read_pieces(reader, pid, from, OBJECTS) == size;
+	return python_code_read_pieces(reader, pid, from, OBJECTS) == size;
 }
 
 /* What can be read of an object without knowing its size: its header, and what follows on the same page. */
@@ -203,7 +204,8 @@ struct text {
 };
 
 /* False: it is no string. */
-static bool find_text(const struct python_image *python, const struct object *object, size_t most, struct text *text)
+static bool python_code_find_text(
+	const struct python_image *python, const struct object *object, size_t most, struct text *text)
 {
 	uint32_t state = code_half(object->bytes, python->unicode_state) >> python->unicode_kind_bit;
 	uint64_t length = interpreter_word(object->bytes, python->unicode_length);
@@ -225,7 +227,8 @@ static uint32_t character_at(const uint8_t *bytes, size_t kind)
 }
 
 /* Up to a NUL, where perf's names end as well. What UTF-8 cannot say, and what ends a line, becomes U+FFFD. */
-static void append_text(const struct object *object, const struct text *text, size_t most, struct buffer *out)
+static void python_code_append_text(
+	const struct object *object, const struct text *text, size_t most, struct buffer *out)
 {
 	size_t end = out->size + most;
 
@@ -258,8 +261,8 @@ static bool find_content(
 	return size <= MOST_LENGTH &&
 	       interpreter_word(objects[QUALNAME].bytes, python->type) ==
 		       interpreter_word(objects[FILENAME].bytes, python->type) &&
-	       find_text(python, &objects[QUALNAME], MOST_NAME_BYTES, &content->qualname) &&
-	       find_text(python, &objects[FILENAME], MOST_FILE_BYTES, &content->filename);
+	       python_code_find_text(python, &objects[QUALNAME], MOST_NAME_BYTES, &content->qualname) &&
+	       python_code_find_text(python, &objects[FILENAME], MOST_FILE_BYTES, &content->filename);
 }
 
 /* Whether the objects have more than was read; their sizes are then those that they have. */
@@ -296,11 +299,11 @@ bool python_text_append(const struct python_image *python, const uint8_t *bytes,
 	size_t header = object_header_bytes(python);
 	struct text found;
 
-	if (header == 0 || header > size || !find_text(python, &object, size, &found) || found.data > size)
+	if (header == 0 || header > size || !python_code_find_text(python, &object, size, &found) || found.data > size)
 		return false;
 	if (found.length > (size - found.data) / found.kind)
 		found.length = (size - found.data) / found.kind;
-	append_text(&object, &found, MOST_NAME_BYTES, text);
+	python_code_append_text(&object, &found, MOST_NAME_BYTES, text);
 	return true;
 }
 
@@ -326,7 +329,7 @@ static bool read_content(struct python_code_reader *reader, const struct python_
 	return true;
 }
 
-static bool read_code(void *context, const void *image, int32_t pid, uint64_t address,
+static bool python_code_read_code(void *context, const void *image, int32_t pid, uint64_t address,
 	const struct interpreter_marks *told, struct interpreter_code *code, bool *is_gone, struct error *err)
 {
 	struct python_code_reader *reader = context;
@@ -342,10 +345,10 @@ static bool read_code(void *context, const void *image, int32_t pid, uint64_t ad
 		return true;
 	reader->name.size = 0;
 	reader->file.size = 0;
-	append_text(&objects[FILENAME], &content.filename, MOST_FILE_BYTES, &reader->file);
+	python_code_append_text(&objects[FILENAME], &content.filename, MOST_FILE_BYTES, &reader->file);
 	buffer_append_byte(&reader->file, '\0');
 	buffer_append_string(&reader->name, "py::");
-	append_text(&objects[QUALNAME], &content.qualname, MOST_NAME_BYTES, &reader->name);
+	python_code_append_text(&objects[QUALNAME], &content.qualname, MOST_NAME_BYTES, &reader->name);
 	buffer_append_byte(&reader->name, ':');
 	if (!buffer_ok(&reader->file, err))
 		return false;
@@ -363,8 +366,8 @@ static bool read_code(void *context, const void *image, int32_t pid, uint64_t ad
 
 const struct interpreter_code_reader python_code_reads = {
 	.gone = PROFILE_PYTHON_GONE,
-	.destroy = destroy_reader,
-	.use = use_copy,
-	.read_marks = read_marks,
-	.read = read_code,
+	.destroy = python_code_destroy_reader,
+	.use = python_code_use_copy,
+	.read_marks = python_code_read_marks,
+	.read = python_code_read_code,
 };

@@ -31,7 +31,7 @@ struct python_frame {
 	uint8_t mark;
 };
 
-static bool read_at(const struct frame_reading *reading, uint64_t address, void *into, size_t size)
+static bool python_frames_read_at(const struct frame_reading *reading, uint64_t address, void *into, size_t size)
 {
 	const struct iovec piece = interpreter_piece(address, size);
 
@@ -39,8 +39,8 @@ static bool read_at(const struct frame_reading *reading, uint64_t address, void 
 }
 
 /* Two words of one structure. */
-static bool read_pair(const struct frame_reading *reading, uint64_t address, uint32_t first, uint32_t second,
-	uint64_t *a, uint64_t *b)
+static bool python_frames_read_pair(const struct frame_reading *reading, uint64_t address, uint32_t first,
+	uint32_t second, uint64_t *a, uint64_t *b)
 {
 	const struct iovec pieces[] = { interpreter_piece(address + first, sizeof(*a)),
 		interpreter_piece(address + second, sizeof(*b)) };
@@ -62,14 +62,14 @@ struct thread_states {
 	uint32_t looked_at;
 };
 
-static bool has_frames(const struct frame_reading *reading, uint64_t state)
+static bool python_frames_has_frames(const struct frame_reading *reading, uint64_t state)
 {
 	const struct ebpf_python *python = reading->python;
 	uint64_t frame, next;
 
-	return read_at(reading, state + python->frame, &frame, sizeof(frame)) && frame &&
-	       read_at(reading, frame + (python->has_cframe ? python->frame_in_cframe : python->previous), &next,
-		       sizeof(next)) &&
+	return python_frames_read_at(reading, state + python->frame, &frame, sizeof(frame)) && frame &&
+	       python_frames_read_at(reading, frame + (python->has_cframe ? python->frame_in_cframe : python->previous),
+		       &next, sizeof(next)) &&
 	       next;
 }
 
@@ -82,9 +82,9 @@ static void find_in_list(
 	while (state && found->count < MOST_STATES && found->looked_at++ < MOST_THREADS) {
 		uint64_t next, id;
 
-		if (!read_pair(reading, state, python->next_thread, python->native_thread_id, &next, &id))
+		if (!python_frames_read_pair(reading, state, python->next_thread, python->native_thread_id, &next, &id))
 			return;
-		if (id == native_thread_id && has_frames(reading, state))
+		if (id == native_thread_id && python_frames_has_frames(reading, state))
 			found->states[found->count++] = state;
 		state = next;
 	}
@@ -95,10 +95,12 @@ static void find_states(const struct frame_reading *reading, uint32_t native_thr
 	const struct ebpf_python *python = reading->python;
 	uint64_t interpreter, first, next;
 
-	if (!read_at(reading, python->runtime + python->first_interpreter, &interpreter, sizeof(interpreter)))
+	if (!python_frames_read_at(
+		    reading, python->runtime + python->first_interpreter, &interpreter, sizeof(interpreter)))
 		return;
 	for (size_t i = 0; interpreter && i < MOST_INTERPRETERS; i++) {
-		if (!read_pair(reading, interpreter, python->next_interpreter, python->first_thread, &next, &first))
+		if (!python_frames_read_pair(
+			    reading, interpreter, python->next_interpreter, python->first_thread, &next, &first))
 			return;
 		find_in_list(reading, first, native_thread_id, found);
 		interpreter = next;
@@ -117,9 +119,11 @@ static bool enter_cframe(const struct frame_reading *reading, uint64_t cframe, s
 	const struct ebpf_python *python = reading->python;
 
 	*activation = (struct activation){ .cframe = cframe };
-	return read_at(reading, cframe + python->outer_in_cframe, &activation->outer_cframe, sizeof(uint64_t)) &&
-	       (!activation->outer_cframe || read_at(reading, activation->outer_cframe + python->frame_in_cframe,
-						     &activation->outer_frame, sizeof(uint64_t)));
+	return python_frames_read_at(
+		       reading, cframe + python->outer_in_cframe, &activation->outer_cframe, sizeof(uint64_t)) &&
+	       (!activation->outer_cframe ||
+		       python_frames_read_at(reading, activation->outer_cframe + python->frame_in_cframe,
+			       &activation->outer_frame, sizeof(uint64_t)));
 }
 
 /* ---- Frames ---- */
@@ -131,9 +135,9 @@ static bool find_first_frame(
 	uint64_t cframe;
 
 	if (!python->has_cframe)
-		return read_at(reading, thread + python->frame, frame, sizeof(*frame));
-	return read_at(reading, thread + python->frame, &cframe, sizeof(cframe)) &&
-	       read_at(reading, cframe + python->frame_in_cframe, frame, sizeof(*frame)) &&
+		return python_frames_read_at(reading, thread + python->frame, frame, sizeof(*frame));
+	return python_frames_read_at(reading, thread + python->frame, &cframe, sizeof(cframe)) &&
+	       python_frames_read_at(reading, cframe + python->frame_in_cframe, frame, sizeof(*frame)) &&
 	       (!python->outer_in_cframe || enter_cframe(reading, cframe, activation));
 }
 
@@ -157,13 +161,13 @@ static bool read_around(struct frame_reading *reading, uint64_t frame)
 {
 	reading->start = frame / PAGE_BYTES * PAGE_BYTES;
 	reading->size = (size_t)(frame - reading->start) + reading->frame_bytes;
-	if (read_at(reading, reading->start, reading->bytes, reading->size))
+	if (python_frames_read_at(reading, reading->start, reading->bytes, reading->size))
 		return true;
 	reading->size = 0;
 	return false;
 }
 
-static bool read_frame(struct frame_reading *reading, uint64_t address, struct python_frame *frame)
+static bool python_frames_read_frame(struct frame_reading *reading, uint64_t address, struct python_frame *frame)
 {
 	const struct ebpf_python *python = reading->python;
 	const uint8_t *bytes;
@@ -186,8 +190,8 @@ static uint64_t find_instructions(const struct frame_reading *reading, const str
 	uint64_t code = frame->code / 16 * 16, copies, copy;
 
 	if (reading->python->copies && frame->copy > 0 &&
-		read_at(reading, code + reading->python->copies, &copies, sizeof(copies)) &&
-		read_at(reading, copies + (frame->copy + 1ULL) * sizeof(copy), &copy, sizeof(copy)))
+		python_frames_read_at(reading, code + reading->python->copies, &copies, sizeof(copies)) &&
+		python_frames_read_at(reading, copies + (frame->copy + 1ULL) * sizeof(copy), &copy, sizeof(copy)))
 		return copy;
 	return code + reading->python->instructions;
 }
@@ -203,7 +207,7 @@ static uint32_t position_of(const struct frame_reading *reading, const struct py
  * Makes the next word, of a frame or of the activation that ends, and goes to the caller. `*has_more`: there is another
  * word. False: memory is missing.
  */
-static bool read_word(
+static bool python_frames_read_word(
 	struct frame_reading *reading, struct activation *activation, uint64_t *address, uint64_t *word, bool *has_more)
 {
 	const struct ebpf_python *python = reading->python;
@@ -214,7 +218,7 @@ static bool read_word(
 		*has_more = *address != 0;
 		return !*has_more || enter_cframe(reading, activation->outer_cframe, activation);
 	}
-	if (!read_frame(reading, *address, &frame))
+	if (!python_frames_read_frame(reading, *address, &frame))
 		return false;
 	*word = !python->outer_in_cframe && frame.mark >= python->shim_mark
 			? ebpf_python_activation_word(*address)
@@ -228,7 +232,7 @@ static bool read_word(
 
 static bool read_byte(const struct frame_reading *reading, uint64_t address, uint8_t *byte)
 {
-	return read_at(reading, address, byte, sizeof(*byte));
+	return python_frames_read_at(reading, address, byte, sizeof(*byte));
 }
 
 /* The coroutine that a coroutine awaits, whose frame was read; 0: it awaits something else. */
@@ -239,11 +243,12 @@ static uint64_t find_awaited(const struct frame_reading *reading, uint64_t corou
 	uint8_t state;
 
 	if (!read_byte(reading, coroutine + python->coroutine_state, &state) || state != python->awaiting_state ||
-		!read_at(reading, frame->stack_pointer - python->awaited_below, &awaited, sizeof(awaited)))
+		!python_frames_read_at(
+			reading, frame->stack_pointer - python->awaited_below, &awaited, sizeof(awaited)))
 		return 0;
 	awaited &= ~UINT64_C(3);
-	return read_at(reading, coroutine + python->type, &type, sizeof(type)) &&
-			       read_at(reading, awaited + python->type, &awaited_type, sizeof(type)) &&
+	return python_frames_read_at(reading, coroutine + python->type, &type, sizeof(type)) &&
+			       python_frames_read_at(reading, awaited + python->type, &awaited_type, sizeof(type)) &&
 			       type == awaited_type
 		       ? awaited
 		       : 0;
@@ -256,7 +261,7 @@ static size_t add_coroutines(struct frame_reading *reading, uint64_t coroutine, 
 	struct python_frame frame;
 
 	for (; coroutine && most > 0 && reading->count < reading->room &&
-		read_frame(reading, coroutine + reading->python->coroutine_frame, &frame);
+		python_frames_read_frame(reading, coroutine + reading->python->coroutine_frame, &frame);
 		most--) {
 		reading->words[reading->count++] = ebpf_frame_word(frame.code, position_of(reading, &frame), false);
 		coroutine = find_awaited(reading, coroutine, &frame);
@@ -278,8 +283,8 @@ static uint64_t find_awaiter(const struct frame_reading *reading, uint64_t task)
 	uint64_t awaiter;
 
 	return read_byte(reading, task + python->has_many_awaiters, &has_many) && !has_many &&
-			       read_at(reading, task + python->awaiter, &awaiter, sizeof(awaiter)) && awaiter &&
-			       read_byte(reading, awaiter + python->is_task, &is_task) && is_task == 1
+			       python_frames_read_at(reading, task + python->awaiter, &awaiter, sizeof(awaiter)) &&
+			       awaiter && read_byte(reading, awaiter + python->is_task, &is_task) && is_task == 1
 		       ? awaiter
 		       : 0;
 }
@@ -288,7 +293,8 @@ static uint64_t find_coroutine(const struct frame_reading *reading, uint64_t tas
 {
 	uint64_t coroutine;
 
-	return task && read_at(reading, task + reading->python->task_coroutine, &coroutine, sizeof(coroutine))
+	return task && python_frames_read_at(
+			       reading, task + reading->python->task_coroutine, &coroutine, sizeof(coroutine))
 		       ? coroutine
 		       : 0;
 }
@@ -310,7 +316,8 @@ static void read_tasks(const struct frame_reading *reading, uint64_t thread, str
 {
 	uint64_t end = thread + reading->python->tasks, node = end;
 
-	while (list->count < EBPF_PYTHON_MOST_TASKS && read_at(reading, node, &node, sizeof(node)) && node != end) {
+	while (list->count < EBPF_PYTHON_MOST_TASKS && python_frames_read_at(reading, node, &node, sizeof(node)) &&
+		node != end) {
 		uint64_t task = node - reading->python->task_node, awaiter = find_awaiter(reading, task);
 
 		list->tasks[list->count++] = task;
@@ -325,7 +332,7 @@ static uint64_t choose_task(const struct frame_reading *reading, uint64_t thread
 	struct task_list list = { 0 };
 	size_t count = 0;
 
-	if (!read_at(reading, thread + reading->python->running_loop, &loop, sizeof(loop)) || !loop)
+	if (!python_frames_read_at(reading, thread + reading->python->running_loop, &loop, sizeof(loop)) || !loop)
 		return 0;
 	read_tasks(reading, thread, &list);
 	for (size_t i = 0; i < list.count; i++) {
@@ -337,7 +344,7 @@ static uint64_t choose_task(const struct frame_reading *reading, uint64_t thread
 	return count > 0 ? list.tasks[hash_mix(chance, thread) % count] : 0;
 }
 
-static void add_waiting_task(struct frame_reading *reading, uint64_t thread)
+static void python_frames_add_waiting_task(struct frame_reading *reading, uint64_t thread)
 {
 	uint64_t task = choose_task(reading, thread);
 
@@ -365,7 +372,8 @@ static bool add_frames_of_state(struct frame_reading *reading, uint64_t state, u
 	while (has_more && reading->count < reading->room) {
 		uint64_t frame = address;
 
-		if (!read_word(reading, &activation, &address, &reading->words[reading->count], &has_more))
+		if (!python_frames_read_word(
+			    reading, &activation, &address, &reading->words[reading->count], &has_more))
 			break;
 		reading->count++;
 		if (task && frame == task_frame)
@@ -380,7 +388,7 @@ static uint64_t find_task(const struct frame_reading *reading, uint64_t state, b
 	uint32_t offset = reading->python->running_task;
 	uint64_t task = 0;
 
-	*is_idle = offset && read_at(reading, state + offset, &task, sizeof(task)) && !task;
+	*is_idle = offset && python_frames_read_at(reading, state + offset, &task, sizeof(task)) && !task;
 	return task;
 }
 
@@ -400,7 +408,7 @@ bool python_read_frames(const struct process_host *host, const struct ebpf_pytho
 		find_states(&reading, native_thread_id, &found);
 	for (size_t i = 0; i < found.count && reading.count == 0; i++)
 		if (!find_task(&reading, found.states[i], &is_idle) && is_idle)
-			add_waiting_task(&reading, found.states[i]);
+			python_frames_add_waiting_task(&reading, found.states[i]);
 	for (size_t i = 0; i < found.count && !has_more; i++)
 		has_more =
 			add_frames_of_state(&reading, found.states[i], find_task(&reading, found.states[i], &is_idle));

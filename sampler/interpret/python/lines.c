@@ -60,7 +60,7 @@ static int64_t read_distance(struct byte_reader *r, uint8_t kind)
 	return distance;
 }
 
-static void add_line(struct interpreter_line *lines, size_t *count, uint32_t unit, int64_t line)
+static void python_lines_add_line(struct interpreter_line *lines, size_t *count, uint32_t unit, int64_t line)
 {
 	uint32_t known = line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 
@@ -82,9 +82,9 @@ size_t python_lines_decode(const void *table, size_t size, uint32_t first_line, 
 		line += read_distance(&r, kind);
 		if (!byte_reader_ok(&r) || !(byte & 0x80))
 			break;
-		add_line(lines, &count, unit, kind == NO_LOCATION ? 0 : line);
+		python_lines_add_line(lines, &count, unit, kind == NO_LOCATION ? 0 : line);
 		unit += (byte & 7U) + 1;
 	}
-	add_line(lines, &count, unit, 0);
+	python_lines_add_line(lines, &count, unit, 0);
 	return count;
 }

@@ -25,7 +25,7 @@ struct python {
 
 /* ---- Files ---- */
 
-static bool read_interpreter(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
+static bool python_read_interpreter(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
 {
 	struct python_image *python;
 	struct error why = { 0 };
@@ -38,7 +38,7 @@ static bool read_interpreter(struct elf_image *elf, struct buffer *notices, void
 	return true;
 }
 
-static void destroy_interpreter(void *image)
+static void python_destroy_interpreter(void *image)
 {
 	python_image_destroy(image);
 }
@@ -58,15 +58,15 @@ static bool read_asyncio(struct elf_image *elf, struct buffer *notices, void **i
 	return true;
 }
 
-static const struct python_image *image_of(const struct interpreter_process *process)
+static const struct python_image *python_image_of(const struct interpreter_process *process)
 {
 	return process->files[INTERPRETER].image;
 }
 
 /* How the frames of a process are read. */
-static struct ebpf_python layout_of(const struct interpreter_process *process)
+static struct ebpf_python python_layout_of(const struct interpreter_process *process)
 {
-	const struct python_image *image = image_of(process);
+	const struct python_image *image = python_image_of(process);
 	const struct python_asyncio *asyncio = process->files[ASYNCIO].image;
 	uint64_t bias = process->files[INTERPRETER].bias;
 	struct ebpf_python python = image->read;
@@ -91,7 +91,7 @@ static struct ebpf_python layout_of(const struct interpreter_process *process)
 
 static void python_attach(void *state, const struct interpreter_process *process)
 {
-	const struct ebpf_interpreter interpreter = { .kind = EBPF_PYTHON, .python = layout_of(process) };
+	const struct ebpf_interpreter interpreter = { .kind = EBPF_PYTHON, .python = python_layout_of(process) };
 	struct python *python = state;
 
 	interpreter_sampled_add(&python->sampled, process->pid, &interpreter);
@@ -141,7 +141,7 @@ static bool python_create(
 static bool python_name(
 	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
-	const struct interpreter_stack_image of = { .image = image_of(process) };
+	const struct interpreter_stack_image of = { .image = python_image_of(process) };
 	struct python *python = state;
 
 	return interpreter_sampled_join(&python->sampled, sample, EBPF_PYTHON, &of, err);
@@ -150,7 +150,7 @@ static bool python_name(
 static bool python_read_sleeping(
 	void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_frames *frames)
 {
-	const struct ebpf_python layout = layout_of(process);
+	const struct ebpf_python layout = python_layout_of(process);
 	struct python *python = state;
 
 	return python_read_frames(&python->sampled.stack.names->table->host, &layout, process->pid,
@@ -189,7 +189,7 @@ static bool python_name_task(void *state, const struct interpreter_process *proc
 		return true;
 	buffer_init(&text, MOST_TASK_BYTES);
 	buffer_append_string(&text, "task ");
-	if (python_task_name(image_of(process), frames->task, &text))
+	if (python_task_name(python_image_of(process), frames->task, &text))
 		is_done = take_task_name(state, process->pid, &text, name, err);
 	else if (text.failed)
 		is_done = buffer_ok(&text, err);
@@ -212,7 +212,8 @@ static void python_describe(const void *state, struct buffer *notices)
 }
 
 const struct interpreter_kind python_interpreter = {
-	.files = { [INTERPRETER] = { read_interpreter, destroy_interpreter }, [ASYNCIO] = { read_asyncio, free } },
+	.files = { [INTERPRETER] = { python_read_interpreter, python_destroy_interpreter },
+		[ASYNCIO] = { read_asyncio, free } },
 	.frames = EBPF_PYTHON,
 	.create = python_create,
 	.destroy = python_destroy,

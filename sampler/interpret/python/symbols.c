@@ -10,12 +10,13 @@ struct table {
 	struct elf_section symbols, names;
 };
 
-static bool find_table(struct elf_image *elf, const char *symbols, const char *names, struct table *table)
+static bool python_symbols_find_table(
+	struct elf_image *elf, const char *symbols, const char *names, struct table *table)
 {
 	return elf_image_section(elf, symbols, &table->symbols) && elf_image_section(elf, names, &table->names);
 }
 
-static bool has_name(const struct table *table, const Elf64_Sym *symbol, const char *name)
+static bool python_symbols_has_name(const struct table *table, const Elf64_Sym *symbol, const char *name)
 {
 	size_t size = strlen(name) + 1;
 
@@ -23,19 +24,20 @@ static bool has_name(const struct table *table, const Elf64_Sym *symbol, const c
 	       memcmp(table->names.bytes + symbol->st_name, name, size) == 0;
 }
 
-static void take_symbol(struct python_symbols *symbols, const struct table *table, const Elf64_Sym *symbol)
+static void python_symbols_take_symbol(
+	struct python_symbols *symbols, const struct table *table, const Elf64_Sym *symbol)
 {
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
 		return;
-	if (has_name(table, symbol, "_PyRuntime"))
+	if (python_symbols_has_name(table, symbol, "_PyRuntime"))
 		symbols->runtime = symbol->st_value;
-	else if (has_name(table, symbol, "Py_Version"))
+	else if (python_symbols_has_name(table, symbol, "Py_Version"))
 		symbols->version = symbol->st_value;
-	else if (has_name(table, symbol, "PyUnicode_Type"))
+	else if (python_symbols_has_name(table, symbol, "PyUnicode_Type"))
 		symbols->text_type = symbol->st_value;
 }
 
-static void take_table(struct python_symbols *symbols, const struct table *table)
+static void python_symbols_take_table(struct python_symbols *symbols, const struct table *table)
 {
 	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
 
@@ -43,7 +45,7 @@ static void take_table(struct python_symbols *symbols, const struct table *table
 		Elf64_Sym symbol;
 
 		byte_reader_copy(&r, &symbol, sizeof(symbol));
-		take_symbol(symbols, table, &symbol);
+		python_symbols_take_symbol(symbols, table, &symbol);
 	}
 }
 
@@ -66,13 +68,13 @@ bool python_symbols_read(struct elf_image *elf, struct python_symbols *symbols)
 	if (!elf_image_is_64bit(elf))
 		return false;
 	has_section = elf_image_section(elf, ".PyRuntime", &runtime);
-	has_dynamic = find_table(elf, ".dynsym", ".dynstr", &dynamic);
+	has_dynamic = python_symbols_find_table(elf, ".dynsym", ".dynstr", &dynamic);
 	if (!has_section && !(has_dynamic && has_runtime_name(&dynamic)))
 		return false;
 	if (has_dynamic)
-		take_table(symbols, &dynamic);
-	if (find_table(elf, ".symtab", ".strtab", &all))
-		take_table(symbols, &all);
+		python_symbols_take_table(symbols, &dynamic);
+	if (python_symbols_find_table(elf, ".symtab", ".strtab", &all))
+		python_symbols_take_table(symbols, &all);
 	if (has_section)
 		symbols->runtime = runtime.address;
 	return symbols->runtime != 0;

@@ -50,7 +50,7 @@ bool ruby_code_reader_create(const struct process_host *host, struct ruby_code_r
 	return true;
 }
 
-static void destroy_reader(void *context)
+static void ruby_code_destroy_reader(void *context)
 {
 	struct ruby_code_reader *reader = context;
 
@@ -59,7 +59,7 @@ static void destroy_reader(void *context)
 	free(reader);
 }
 
-static void use_copy(void *context, const struct ebpf_code *copy)
+static void ruby_code_use_copy(void *context, const struct ebpf_code *copy)
 {
 	struct ruby_code_reader *reader = context;
 
@@ -68,7 +68,7 @@ static void use_copy(void *context, const struct ebpf_code *copy)
 
 /* ---- Marks ---- */
 
-static bool is_code(uint64_t flags)
+static bool ruby_code_is_code(uint64_t flags)
 {
 	return RUBY_TYPE(flags) == IMEMO && (flags >> IMEMO_SHIFT & IMEMO_MASK) == IMEMO_CODE;
 }
@@ -81,7 +81,7 @@ struct bodies {
 	uint8_t bytes[INTERPRETER_MOST_MARKS][BODY_BYTES];
 };
 
-static struct ruby_marks marks_of(const struct ruby_image *ruby, uint64_t address, const uint8_t *body)
+static struct ruby_marks ruby_code_marks_of(const struct ruby_image *ruby, uint64_t address, const uint8_t *body)
 {
 	uint64_t first_line = interpreter_word(body, RUBY_BODY_FIRST_LINE);
 
@@ -104,7 +104,7 @@ static size_t read_codes(const struct interpreter_source *source, const struct r
 
 	for (size_t i = 0; i < read; i++) {
 		marks[i] = (struct ruby_marks){ 0 };
-		if (is_code(interpreter_word(objects[i], RUBY_OBJECT_FLAGS))) {
+		if (ruby_code_is_code(interpreter_word(objects[i], RUBY_OBJECT_FLAGS))) {
 			bodies.addresses[bodies.count] = interpreter_word(objects[i], RUBY_CODE_BODY);
 			bodies.owners[bodies.count++] = i;
 		}
@@ -112,12 +112,12 @@ static size_t read_codes(const struct interpreter_source *source, const struct r
 	bodies_read =
 		interpreter_source_read_together(source, bodies.addresses, bodies.count, bodies.bytes, BODY_BYTES);
 	for (size_t i = 0; i < bodies_read; i++)
-		marks[bodies.owners[i]] = marks_of(ruby, bodies.addresses[i], bodies.bytes[i]);
+		marks[bodies.owners[i]] = ruby_code_marks_of(ruby, bodies.addresses[i], bodies.bytes[i]);
 	return bodies_read < bodies.count ? bodies.owners[bodies_read] : read;
 }
 
-static size_t read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses, size_t count,
-	struct interpreter_marks *marks)
+static size_t ruby_code_read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses,
+	size_t count, struct interpreter_marks *marks)
 {
 	struct ruby_code_reader *reader = context;
 	struct ruby_marks of[INTERPRETER_MOST_MARKS];
@@ -132,8 +132,8 @@ static size_t read_marks(void *context, const void *image, int32_t pid, const ui
 /* ---- Texts ---- */
 
 /* Reads a string, or its begin. False: it is none, or nothing of it can be read. */
-static bool read_text(const struct interpreter_source *source, const struct ruby_image *ruby, uint64_t address,
-	size_t most, struct buffer *text)
+static bool ruby_code_read_text(const struct interpreter_source *source, const struct ruby_image *ruby,
+	uint64_t address, size_t most, struct buffer *text)
 {
 	enum { EMBEDDED_SHIFT = 14, EMBEDDED_MASK = 31 };
 	uint8_t object[OBJECT_BYTES];
@@ -160,7 +160,7 @@ static bool read_text(const struct interpreter_source *source, const struct ruby
 }
 
 /* A path is a string, or an array of what the program calls the file and of its absolute path, if it has one. */
-static bool read_path(
+static bool ruby_code_read_path(
 	const struct interpreter_source *source, const struct ruby_image *ruby, uint64_t address, struct buffer *text)
 {
 	uint8_t object[OBJECT_BYTES];
@@ -171,12 +171,12 @@ static bool read_path(
 		return false;
 	flags = interpreter_word(object, RUBY_OBJECT_FLAGS);
 	if (RUBY_TYPE(flags) != RUBY_ARRAY_TYPE)
-		return read_text(source, ruby, address, MOST_FILE_BYTES, text);
+		return ruby_code_read_text(source, ruby, address, MOST_FILE_BYTES, text);
 	if (!(flags & RUBY_IS_APART))
 		at = interpreter_word(object, RUBY_ARRAY_POINTER);
 	return interpreter_source_read(source, at, paths, sizeof(paths)) == sizeof(paths) &&
-	       (read_text(source, ruby, paths[1], MOST_FILE_BYTES, text) ||
-		       read_text(source, ruby, paths[0], MOST_FILE_BYTES, text));
+	       (ruby_code_read_text(source, ruby, paths[1], MOST_FILE_BYTES, text) ||
+		       ruby_code_read_text(source, ruby, paths[0], MOST_FILE_BYTES, text));
 }
 
 /* Of a copy the texts themselves are pieces, up to a NUL. */
@@ -189,7 +189,7 @@ static void take_copied(const struct ebpf_code *copy, struct buffer *name, struc
 }
 
 /* The file of code that eval() made may be called "(eval at FILE:LINE)": cuts the line. */
-static void cut_eval(struct buffer *file)
+static void ruby_code_cut_eval(struct buffer *file)
 {
 	static const char eval[] = "(eval at ";
 	size_t end = file->size;
@@ -204,7 +204,8 @@ static void cut_eval(struct buffer *file)
 	}
 }
 
-static bool read_texts(struct ruby_code_reader *reader, const struct ruby_image *ruby, const struct ruby_marks *marks)
+static bool ruby_code_read_texts(
+	struct ruby_code_reader *reader, const struct ruby_image *ruby, const struct ruby_marks *marks)
 {
 	static const char prefix[] = "rb::";
 	const struct interpreter_source *source = &reader->source;
@@ -216,14 +217,15 @@ static bool read_texts(struct ruby_code_reader *reader, const struct ruby_image 
 		return false;
 	if (source->copy)
 		take_copied(source->copy, &reader->name, &reader->file);
-	else if (!read_text(source, ruby, marks->label, MOST_NAME_BYTES, &reader->name) ||
-		 !read_path(source, ruby, marks->path, &reader->file))
+	else if (!ruby_code_read_text(source, ruby, marks->label, MOST_NAME_BYTES, &reader->name) ||
+		 !ruby_code_read_path(source, ruby, marks->path, &reader->file))
 		return false;
 	return reader->name.size > sizeof(prefix) - 1 && reader->file.size > 0;
 }
 
 /* Lines are in no copy: they are read from the process. Where they cannot be, all are unknown. */
-static size_t read_lines(struct ruby_code_reader *reader, const struct ruby_image *ruby, const struct ruby_marks *marks)
+static size_t ruby_code_read_lines(
+	struct ruby_code_reader *reader, const struct ruby_image *ruby, const struct ruby_marks *marks)
 {
 	const struct interpreter_source source = { .host = reader->source.host, .pid = reader->source.pid };
 	size_t count = ruby_lines_read(ruby, &source, marks->body, marks->instructions, reader->lines, MOST_LINES);
@@ -233,7 +235,7 @@ static size_t read_lines(struct ruby_code_reader *reader, const struct ruby_imag
 	return count;
 }
 
-static bool read_code(void *context, const void *image, int32_t pid, uint64_t address,
+static bool ruby_code_read_code(void *context, const void *image, int32_t pid, uint64_t address,
 	const struct interpreter_marks *told, struct interpreter_code *code, bool *is_gone, struct error *err)
 {
 	struct ruby_code_reader *reader = context;
@@ -242,10 +244,10 @@ static bool read_code(void *context, const void *image, int32_t pid, uint64_t ad
 	(void)address;
 	memcpy(&marks, told, sizeof(marks));
 	reader->source.pid = pid;
-	*is_gone = !read_texts(reader, image, &marks);
+	*is_gone = !ruby_code_read_texts(reader, image, &marks);
 	if (*is_gone)
 		return true;
-	cut_eval(&reader->file);
+	ruby_code_cut_eval(&reader->file);
 	if (!buffer_ok(&reader->file, err))
 		return false;
 	buffer_append_byte(&reader->name, ':');
@@ -256,16 +258,16 @@ static bool read_code(void *context, const void *image, int32_t pid, uint64_t ad
 		.file = reader->file.data,
 		.first_line = marks.first_line <= INT32_MAX ? (uint32_t)marks.first_line : 0,
 		.lines = reader->lines,
-		.line_count = read_lines(reader, image, &marks) };
+		.line_count = ruby_code_read_lines(reader, image, &marks) };
 	return true;
 }
 
 const struct interpreter_code_reader ruby_code_reads = {
 	.gone = PROFILE_RUBY_GONE,
-	.destroy = destroy_reader,
-	.use = use_copy,
-	.read_marks = read_marks,
-	.read = read_code,
+	.destroy = ruby_code_destroy_reader,
+	.use = ruby_code_use_copy,
+	.read_marks = ruby_code_read_marks,
+	.read = ruby_code_read_code,
 };
 
 /* ---- The loop ---- */

@@ -26,7 +26,7 @@ static const struct ruby_version {
 };
 
 /* NULL, with `why`: its offsets are not known. */
-static const struct ruby_version *find_version(
+static const struct ruby_version *ruby_image_find_version(
 	const struct elf_image *elf, const struct interpreter_symbol *symbol, struct error *why)
 {
 	char text[MOST_VERSION_BYTES] = { 0 };
@@ -71,7 +71,7 @@ static bool find_variables(const struct elf_image *elf, Elf64_Phdr *variables)
 }
 
 /* Where the loader writes the number of the module; 0: nowhere. */
-static uint64_t find_module(struct elf_image *elf)
+static uint64_t ruby_image_find_module(struct elf_image *elf)
 {
 	struct elf_section section;
 	struct byte_reader r;
@@ -105,15 +105,15 @@ static bool read_variables(struct elf_image *elf, const struct interpreter_symbo
 		first = symbol->value;
 		read->variables = 1;
 	}
-	read->module = find_module(elf);
+	read->module = ruby_image_find_module(elf);
 	read->first_variable = (uint32_t)(read->module ? first : size - first);
 	return read->module || elf_image_is_executable(elf);
 }
 
 /* ---- Images ---- */
 
-static bool make_image(struct elf_image *elf, const struct ruby_version *version, const struct ebpf_ruby *read,
-	struct ruby_image **ruby, struct error *err)
+static bool ruby_image_make_image(struct elf_image *elf, const struct ruby_version *version,
+	const struct ebpf_ruby *read, struct ruby_image **ruby, struct error *err)
 {
 	struct ruby_image *made = calloc(1, sizeof(*made));
 	struct ruby_loop *loop = calloc(1, sizeof(*loop));
@@ -151,14 +151,14 @@ bool ruby_image_read(struct elf_image *elf, struct ruby_image **ruby, struct err
 	*ruby = NULL;
 	if (!interpreter_symbols_find(elf, symbols, SYMBOLS, "rb_vm_exec", &ignored) || symbols[API].type != STT_OBJECT)
 		return true;
-	version = find_version(elf, &symbols[VERSION], why);
+	version = ruby_image_find_version(elf, &symbols[VERSION], why);
 	if (!version)
 		return true;
 	if (!read_variables(elf, &symbols[CONTEXT], &read)) {
 		(void)error_set(why, ERROR_UNSUPPORTED, "it does not tell where threads have their contexts");
 		return true;
 	}
-	return make_image(elf, version, &read, ruby, err);
+	return ruby_image_make_image(elf, version, &read, ruby, err);
 }
 
 void ruby_image_destroy(struct ruby_image *ruby)

@@ -34,7 +34,7 @@ struct line_table {
 };
 
 /* How many instructions up to a position have an entry. */
-static uint64_t count_up_to(const struct line_table *table, size_t position)
+static uint64_t ruby_lines_count_up_to(const struct line_table *table, size_t position)
 {
 	size_t rest, word;
 	const uint8_t *block;
@@ -54,7 +54,7 @@ static uint64_t count_up_to(const struct line_table *table, size_t position)
 	return before + count + (uint64_t)__builtin_popcountll(bits);
 }
 
-static bool read_table(const struct ruby_image *ruby, const struct interpreter_source *source, uint64_t body,
+static bool ruby_lines_read_table(const struct ruby_image *ruby, const struct interpreter_source *source, uint64_t body,
 	uint64_t told, struct line_table *table)
 {
 	uint8_t members[BODY_BYTES];
@@ -81,7 +81,7 @@ static bool read_table(const struct ruby_image *ruby, const struct interpreter_s
 
 static uint32_t line_at(const struct ruby_image *ruby, const struct line_table *table, size_t position)
 {
-	uint64_t entry = table->entries > 1 ? count_up_to(table, position) : 1;
+	uint64_t entry = table->entries > 1 ? ruby_lines_count_up_to(table, position) : 1;
 	uint32_t line;
 
 	if (entry == 0 || entry > table->entries)
@@ -96,7 +96,7 @@ size_t ruby_lines_read(const struct ruby_image *ruby, const struct interpreter_s
 	struct line_table *table = malloc(sizeof(*table));
 	size_t count = 0;
 
-	if (table && read_table(ruby, source, body, instructions, table))
+	if (table && ruby_lines_read_table(ruby, source, body, instructions, table))
 		for (size_t i = 0; i < table->instructions && count + 1 < most; i++) {
 			uint32_t line = line_at(ruby, table, i);
 

@@ -11,7 +11,7 @@ struct ruby {
 	struct interpreter_sampled sampled;
 };
 
-static bool read_interpreter(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
+static bool ruby_read_interpreter(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
 {
 	struct ruby_image *ruby;
 	struct error why = { 0 };
@@ -24,19 +24,19 @@ static bool read_interpreter(struct elf_image *elf, struct buffer *notices, void
 	return true;
 }
 
-static void destroy_interpreter(void *image)
+static void ruby_destroy_interpreter(void *image)
 {
 	ruby_image_destroy(image);
 }
 
-static const struct ruby_image *image_of(const struct interpreter_process *process)
+static const struct ruby_image *ruby_image_of(const struct interpreter_process *process)
 {
 	return process->files[0].image;
 }
 
 static void ruby_attach(void *state, const struct interpreter_process *process)
 {
-	struct ebpf_interpreter interpreter = { .kind = EBPF_RUBY, .ruby = image_of(process)->read };
+	struct ebpf_interpreter interpreter = { .kind = EBPF_RUBY, .ruby = ruby_image_of(process)->read };
 	struct ruby *ruby = state;
 
 	if (interpreter.ruby.module)
@@ -82,7 +82,7 @@ static bool ruby_create(
 static bool ruby_name(
 	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
-	const struct ruby_image *image = image_of(process);
+	const struct ruby_image *image = ruby_image_of(process);
 	const struct interpreter_stack_image of = {
 		.elf = image->elf,
 		.loop = &image->loop->loop,
@@ -108,7 +108,7 @@ static void ruby_describe(const void *state, struct buffer *notices)
 }
 
 const struct interpreter_kind ruby_interpreter = {
-	.files = { { read_interpreter, destroy_interpreter } },
+	.files = { { ruby_read_interpreter, ruby_destroy_interpreter } },
 	.frames = EBPF_RUBY,
 	.create = ruby_create,
 	.destroy = ruby_destroy,

@@ -20,7 +20,7 @@ void v8_check_functions(struct v8_heap *heap, struct v8_checked *functions, size
 }
 
 /* Whether both objects of code are as they were. */
-static bool is_same_code(
+static bool v8_check_is_same_code(
 	struct v8_heap *heap, const struct v8_code *code, const uint64_t *header, const uint64_t *object)
 {
 	const struct v8_layout *layout = heap->layout;
@@ -45,5 +45,6 @@ void v8_check_code(struct v8_heap *heap, struct v8_checked_code *codes, size_t c
 	}
 	read = v8_read_pieces(heap, pieces, 2 * count, words) / sizeof(words[0]);
 	for (size_t i = 0; i < count; i++)
-		codes[i].is_same = i < read && is_same_code(heap, codes[i].code, words[i], words[i] + HEAD_WORDS);
+		codes[i].is_same =
+			i < read && v8_check_is_same_code(heap, codes[i].code, words[i], words[i] + HEAD_WORDS);
 }

@@ -49,7 +49,7 @@ static uint64_t read_deoptimized(struct v8_heap *heap, uint64_t data)
 }
 
 /* Fills in what a Code object tells; false: it does not describe the object at `stream`. */
-static bool take_code(
+static bool v8_code_take_code(
 	struct v8_heap *heap, uint64_t stream, uint64_t described, const uint8_t *object, struct v8_code *code)
 {
 	const struct v8_layout *layout = heap->layout;
@@ -88,7 +88,7 @@ bool v8_read_code(struct v8_heap *heap, uint64_t stream, struct v8_code *code)
 		described = header[1];
 	}
 	return v8_read_object(heap, described, V8_TYPE_CODE, object, sizeof(object)) &&
-	       take_code(heap, stream, described, object, code);
+	       v8_code_take_code(heap, stream, described, object, code);
 }
 
 /* A search from an address downwards. */

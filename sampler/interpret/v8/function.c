@@ -33,7 +33,7 @@ struct line_reader {
 
 enum { MOST_LINES = 1 << 22, MOST_LINES_OF_ALL = 1 << 24, LINE_SEPARATOR = 0x2028, PARAGRAPH_SEPARATOR = 0x2029 };
 
-static bool add_line(struct line_reader *reader, uint32_t position)
+static bool function_add_line(struct line_reader *reader, uint32_t position)
 {
 	struct v8_script *script = reader->script;
 
@@ -48,14 +48,14 @@ static bool take_unit(struct line_reader *reader, uint16_t unit)
 	bool after_return = reader->after_return;
 
 	reader->after_return = unit == '\r';
-	if (after_return && unit != '\n' && !add_line(reader, reader->position))
+	if (after_return && unit != '\n' && !function_add_line(reader, reader->position))
 		return false;
 	reader->position++;
 	return (unit != '\n' && unit != LINE_SEPARATOR && unit != PARAGRAPH_SEPARATOR) ||
-	       add_line(reader, reader->position);
+	       function_add_line(reader, reader->position);
 }
 
-static bool take_source(void *context, const void *characters, size_t count, bool is_wide)
+static bool function_take_source(void *context, const void *characters, size_t count, bool is_wide)
 {
 	struct line_reader *reader = context;
 
@@ -71,11 +71,11 @@ static bool take_source(void *context, const void *characters, size_t count, boo
 }
 
 /* A source that cannot be read has no lines. */
-static bool read_lines(struct v8_heap *heap, struct v8_script *script, struct error *err)
+static bool function_read_lines(struct v8_heap *heap, struct v8_script *script, struct error *err)
 {
 	struct line_reader reader = { .script = script };
-	const struct v8_text text = { take_source, &reader };
-	bool is_read = add_line(&reader, 0) && v8_read_text(heap, script->source, V8_MOST_SOURCE, &text);
+	const struct v8_text text = { function_take_source, &reader };
+	bool is_read = function_add_line(&reader, 0) && v8_read_text(heap, script->source, V8_MOST_SOURCE, &text);
 
 	if (reader.err.code == ERROR_MEMORY) {
 		*err = reader.err;
@@ -86,7 +86,7 @@ static bool read_lines(struct v8_heap *heap, struct v8_script *script, struct er
 	return true;
 }
 
-static bool read_path(struct v8_heap *heap, struct v8_script *script, struct error *err)
+static bool function_read_path(struct v8_heap *heap, struct v8_script *script, struct error *err)
 {
 	struct buffer path;
 
@@ -158,7 +158,7 @@ static bool find_script(
 			.line_offset = v8_small(v8_word(object, at[V8_SCRIPT_LINE_OFFSET])),
 			.column_offset = v8_small(v8_word(object, at[V8_SCRIPT_COLUMN_OFFSET])),
 		};
-		if (!read_path(heap, found, err) || !read_lines(heap, found, err))
+		if (!function_read_path(heap, found, err) || !function_read_lines(heap, found, err))
 			return false;
 		scripts->line_count += found->line_count;
 		if (!v8_is_readable(heap)) {
@@ -173,7 +173,7 @@ static bool find_script(
 }
 
 /* A position in a script, as V8 numbers lines and columns, from 1. False: the lines are not known. */
-static bool find_position(const struct v8_script *script, uint32_t position, uint32_t *line, uint32_t *column)
+static bool function_find_position(const struct v8_script *script, uint32_t position, uint32_t *line, uint32_t *column)
 {
 	size_t low = 0, high = script->line_count;
 
@@ -203,7 +203,7 @@ bool v8_find_line(struct v8_heap *heap, struct v8_scripts *scripts, uint64_t scr
 		return true;
 	if (!find_script(heap, scripts, script, &found, err))
 		return false;
-	if (found && !find_position(found, (uint32_t)position, line, &column))
+	if (found && !function_find_position(found, (uint32_t)position, line, &column))
 		*line = 0;
 	return true;
 }
@@ -236,12 +236,12 @@ struct scope {
 };
 
 /* Reads words of a ScopeInfo from an index on. */
-static bool read_words(struct v8_heap *heap, uint64_t tagged, size_t index, uint64_t *words, size_t count)
+static bool function_read_words(struct v8_heap *heap, uint64_t tagged, size_t index, uint64_t *words, size_t count)
 {
 	return v8_read(heap, tagged - 1 + (1 + index) * sizeof(*words), words, count * sizeof(*words));
 }
 
-static bool read_scope(struct v8_heap *heap, uint64_t tagged, struct scope *scope)
+static bool function_read_scope(struct v8_heap *heap, uint64_t tagged, struct scope *scope)
 {
 	uint32_t first = (uint32_t)heap->layout->at[V8_SCOPE_VARIABLES], flags, kind;
 	bool is_fixed = first == FIXED_POSITIONS;
@@ -268,7 +268,7 @@ static bool read_scope(struct v8_heap *heap, uint64_t tagged, struct scope *scop
 	       (variables < MOST_NAMED_VARIABLES ? variables : 1) + variables + (flags & HAS_CLASS_VARIABLE ? 1 : 0);
 	if (1 + next + SCOPE_TAIL <= size)
 		words = head + 1 + next;
-	else if (!read_words(heap, tagged, next, rest, is_fixed ? SCOPE_TAIL - 2 : SCOPE_TAIL))
+	else if (!function_read_words(heap, tagged, next, rest, is_fixed ? SCOPE_TAIL - 2 : SCOPE_TAIL))
 		return false;
 	scope->name = flags & HAS_FUNCTION_NAME ? words[at] : 0;
 	at += flags & HAS_FUNCTION_NAME ? 2 : 0;
@@ -282,7 +282,7 @@ static bool read_scope(struct v8_heap *heap, uint64_t tagged, struct scope *scop
 enum { SHARED_BYTES = 64 };
 
 /* The function's own name, else that of what it was assigned to. */
-static bool append_name(struct v8_heap *heap, const struct scope *scope, struct buffer *out)
+static bool function_append_name(struct v8_heap *heap, const struct scope *scope, struct buffer *out)
 {
 	size_t before = out->size;
 
@@ -296,7 +296,7 @@ static bool append_name(struct v8_heap *heap, const struct scope *scope, struct 
 	return v8_is_readable(heap);
 }
 
-static bool describe(struct v8_heap *heap, const struct scope *scope, const struct v8_script *script,
+static bool function_describe(struct v8_heap *heap, const struct scope *scope, const struct v8_script *script,
 	struct v8_function *function, bool *found, struct error *err)
 {
 	struct buffer name;
@@ -304,13 +304,13 @@ static bool describe(struct v8_heap *heap, const struct scope *scope, const stru
 	bool is_kept;
 
 	buffer_init(&name, sizeof(function->name) - 1);
-	*found = append_name(heap, scope, &name);
+	*found = function_append_name(heap, scope, &name);
 	buffer_append_byte(&name, ' ');
 	buffer_append_string(&name, script->path);
 	function->path = script->path;
 	function->script = script->tagged;
 	function->line = 0;
-	if (find_position(script, scope->start, &function->line, &column))
+	if (function_find_position(script, scope->start, &function->line, &column))
 		buffer_printf(&name, ":%u:%u", function->line, column);
 	is_kept = buffer_ok(&name, err);
 	if (is_kept)
@@ -329,11 +329,11 @@ bool v8_read_function(struct v8_heap *heap, struct v8_scripts *scripts, uint64_t
 
 	*found = false;
 	if (!v8_read_object(heap, shared, V8_TYPE_FUNCTION_INFO, object, sizeof(object)) ||
-		!read_scope(heap, v8_word(object, at[V8_SHARED_NAME]), &scope))
+		!function_read_scope(heap, v8_word(object, at[V8_SHARED_NAME]), &scope))
 		return true;
 	if (!find_script(heap, scripts, v8_word(object, at[V8_SHARED_SCRIPT]), &script, err))
 		return false;
-	return !script || describe(heap, &scope, script, function, found, err);
+	return !script || function_describe(heap, &scope, script, function, found, err);
 }
 
 /* ---- From functions to their bytecode ---- */

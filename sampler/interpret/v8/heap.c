@@ -6,7 +6,7 @@
 
 enum { BYTES_OF_A_READ = 4096 }; /* more of them cost as much as another read */
 
-static bool pay_read(struct v8_heap *heap, size_t bytes)
+static bool heap_pay_read(struct v8_heap *heap, size_t bytes)
 {
 	uint32_t price = 1 + (uint32_t)(bytes / BYTES_OF_A_READ);
 
@@ -26,7 +26,8 @@ size_t v8_read_pieces(struct v8_heap *heap, const struct iovec *pieces, size_t c
 
 	for (size_t i = 0; i < count; i++)
 		bytes += pieces[i].iov_len;
-	return count > 0 && pay_read(heap, bytes) ? interpreter_read(heap->host, heap->pid, pieces, count, into) : 0;
+	return count > 0 && heap_pay_read(heap, bytes) ? interpreter_read(heap->host, heap->pid, pieces, count, into)
+						       : 0;
 }
 
 bool v8_read(struct v8_heap *heap, uint64_t address, void *into, size_t bytes)
@@ -47,7 +48,7 @@ bool v8_is_readable(struct v8_heap *heap)
 }
 
 /* The instance type of a map. */
-static bool read_type(struct v8_heap *heap, uint64_t map, uint16_t *type)
+static bool heap_read_type(struct v8_heap *heap, uint64_t map, uint16_t *type)
 {
 	size_t slot = (size_t)(hash_mix(map, 0x9e3779b97f4a7c15) % V8_KNOWN_MAPS);
 
@@ -68,7 +69,7 @@ bool v8_is_map_of(struct v8_heap *heap, uint64_t map, enum v8_number type)
 {
 	uint16_t found;
 
-	return read_type(heap, map, &found) && found == heap->layout->at[type];
+	return heap_read_type(heap, map, &found) && found == heap->layout->at[type];
 }
 
 bool v8_read_object(struct v8_heap *heap, uint64_t tagged, enum v8_number type, void *into, size_t bytes)
@@ -134,7 +135,7 @@ static bool take_characters(struct reading *reading, uint64_t address, size_t co
 	return true;
 }
 
-static bool add_part(struct reading *reading, uint64_t tagged, size_t first, size_t count)
+static bool heap_add_part(struct reading *reading, uint64_t tagged, size_t first, size_t count)
 {
 	struct error ignored;
 
@@ -146,7 +147,7 @@ static bool add_part(struct reading *reading, uint64_t tagged, size_t first, siz
 }
 
 /* Reads a string's head, and what follows it, if there is as much: most strings are short. */
-static bool read_head(struct reading *reading, uint64_t tagged, uint8_t object[SHORT_BYTES], size_t *size)
+static bool heap_read_head(struct reading *reading, uint64_t tagged, uint8_t object[SHORT_BYTES], size_t *size)
 {
 	*size = SHORT_BYTES;
 	if (v8_is_pointer(tagged) && v8_read(reading->heap, tagged - 1, object, SHORT_BYTES))
@@ -156,7 +157,7 @@ static bool read_head(struct reading *reading, uint64_t tagged, uint8_t object[S
 }
 
 /* Reads a part, or has the parts that it is made of read next. */
-static bool read_part(struct reading *reading, const struct part *part)
+static bool heap_read_part(struct reading *reading, const struct part *part)
 {
 	const int32_t *at = reading->heap->layout->at;
 	uint8_t object[SHORT_BYTES];
@@ -164,8 +165,8 @@ static bool read_part(struct reading *reading, const struct part *part)
 	int32_t length;
 	size_t count, width, size, at_first;
 
-	if (!read_head(reading, part->tagged, object, &size) || !read_type(reading->heap, v8_word(object, 0), &type) ||
-		(type & NOT_STRING))
+	if (!heap_read_head(reading, part->tagged, object, &size) ||
+		!heap_read_type(reading->heap, v8_word(object, 0), &type) || (type & NOT_STRING))
 		return false;
 	memcpy(&length, object + at[V8_STRING_LENGTH], sizeof(length));
 	if (length < 0 || part->first > (size_t)length)
@@ -188,13 +189,14 @@ static bool read_part(struct reading *reading, const struct part *part)
 		       take_characters(reading, v8_word(object, at[V8_EXTERNAL_RESOURCE] + 8) + part->first * width,
 			       count, width == 2);
 	case CONS:
-		return count == (size_t)length && add_part(reading, v8_word(object, at[V8_CONS_SECOND]), 0, SIZE_MAX) &&
-		       add_part(reading, v8_word(object, at[V8_CONS_FIRST]), 0, SIZE_MAX);
+		return count == (size_t)length &&
+		       heap_add_part(reading, v8_word(object, at[V8_CONS_SECOND]), 0, SIZE_MAX) &&
+		       heap_add_part(reading, v8_word(object, at[V8_CONS_FIRST]), 0, SIZE_MAX);
 	case SLICED:
-		return add_part(reading, v8_word(object, at[V8_SLICED_PARENT]),
+		return heap_add_part(reading, v8_word(object, at[V8_SLICED_PARENT]),
 			part->first + (size_t)(uint32_t)v8_small(v8_word(object, at[V8_SLICED_OFFSET])), count);
 	case THIN:
-		return add_part(reading, v8_word(object, at[V8_THIN_ACTUAL]), part->first, count);
+		return heap_add_part(reading, v8_word(object, at[V8_THIN_ACTUAL]), part->first, count);
 	default:
 		return false;
 	}
@@ -203,12 +205,12 @@ static bool read_part(struct reading *reading, const struct part *part)
 bool v8_read_text(struct v8_heap *heap, uint64_t tagged, size_t most, const struct v8_text *text)
 {
 	struct reading reading = { .heap = heap, .text = text, .left = most };
-	bool is_read = add_part(&reading, tagged, 0, SIZE_MAX);
+	bool is_read = heap_add_part(&reading, tagged, 0, SIZE_MAX);
 
 	while (is_read && reading.pending_count > 0) {
 		struct part part = reading.pending[--reading.pending_count];
 
-		is_read = reading.parts++ < MOST_PARTS && read_part(&reading, &part);
+		is_read = reading.parts++ < MOST_PARTS && heap_read_part(&reading, &part);
 	}
 	free(reading.pending);
 	return is_read;

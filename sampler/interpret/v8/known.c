@@ -120,7 +120,7 @@ static bool set_function(struct v8_known *known, struct v8_known_function *funct
 }
 
 /* Adds what was read last as the function of a SharedFunctionInfo, or in place of another that had its address. */
-static bool add_function(struct v8_known *known, uint64_t shared, uint32_t *id, struct error *err)
+static bool known_add_function(struct v8_known *known, uint64_t shared, uint32_t *id, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -146,7 +146,7 @@ bool v8_known_by_shared(struct v8_known *known, uint64_t shared, uint32_t *id, s
 	if (!v8_read_function(&known->heap, &known->scripts, shared, &known->read, &found, err))
 		return false;
 	if (found)
-		return add_function(known, shared, id, err);
+		return known_add_function(known, shared, id, err);
 	if (old != HASH_MAP_NONE && !is_mute(known))
 		*id = PROFILE_NONE;
 	return true;
@@ -154,7 +154,7 @@ bool v8_known_by_shared(struct v8_known *known, uint64_t shared, uint32_t *id, s
 
 /* ---- The functions that scripts list ---- */
 
-static bool list_functions(struct v8_known *known, struct error *err)
+static bool known_list_functions(struct v8_known *known, struct error *err)
 {
 	struct v8_known_list *listed = &known->listed;
 
@@ -195,7 +195,7 @@ static bool list_shared(struct v8_known *known, uint64_t bytecode, uint64_t *sha
 	if (*shared || known->now_ns < listed->next_ns || known->scripts.count == 0)
 		return true;
 	start = (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
-	if (!list_functions(known, err))
+	if (!known_list_functions(known, err))
 		return false;
 	taken = ((uint64_t)clock_read_ns(CLOCK_MONOTONIC) - start) * LISTING_SHARE;
 	*shared = find_listed(known, bytecode);
@@ -274,13 +274,13 @@ bool v8_known_by_bytecode(
 
 /* ---- Code ---- */
 
-static bool is_same_code(const struct v8_code *a, const struct v8_code *b)
+static bool known_is_same_code(const struct v8_code *a, const struct v8_code *b)
 {
 	return a->end == b->end && a->tier == b->tier && a->shared == b->shared && a->bytecode == b->bytecode;
 }
 
 /* Adds code in place of all that it overlaps. */
-static bool add_code(
+static bool known_add_code(
 	struct v8_known *known, const struct v8_code *found, struct v8_known_code **code, struct error *err)
 {
 	size_t first, last;
@@ -301,7 +301,7 @@ static bool add_code(
 }
 
 /* Finds the code at an address. What is not V8's is a range of its own, so that it is not searched for again soon. */
-static bool find_code(struct v8_known *known, uint64_t address, struct v8_known_code **code, struct error *err)
+static bool known_find_code(struct v8_known *known, uint64_t address, struct v8_known_code **code, struct error *err)
 {
 	size_t before = ARRAY_COUNT_UP_TO(known->codes, known->code_count, start, address);
 	struct v8_code found;
@@ -312,7 +312,7 @@ static bool find_code(struct v8_known *known, uint64_t address, struct v8_known_
 		if (is_fresh(known, (*code)->checked_ns) || known->unreadable_ns == known->now_ns)
 			return true;
 		if ((*code)->is.stream && v8_read_code(&known->heap, (*code)->is.stream, &found) &&
-			is_same_code(&(*code)->is, &found)) {
+			known_is_same_code(&(*code)->is, &found)) {
 			(*code)->checked_ns = known->now_ns;
 			return true;
 		}
@@ -321,7 +321,7 @@ static bool find_code(struct v8_known *known, uint64_t address, struct v8_known_
 	}
 	if (!v8_find_code(&known->heap, address, &found))
 		found = (struct v8_code){ .start = address, .end = address + 1, .tier = V8_NO_FUNCTION };
-	return add_code(known, &found, code, err);
+	return known_add_code(known, &found, code, err);
 }
 
 /* ---- Looking again ---- */
@@ -372,7 +372,7 @@ static void check_codes(struct v8_known *known)
 }
 
 /* Before it is too old, what was used is looked at together: what has changed is then read anew when it is met. */
-static void check_used(struct v8_known *known)
+static void known_check_used(struct v8_known *known)
 {
 	if (known->now_ns - known->checked_ns < check_ns / 2)
 		return;
@@ -404,14 +404,14 @@ static bool find_regexp(struct v8_known *known, const struct v8_code *code, cons
 			known->read.path = "";
 			known->read.line = 0;
 			known->read.script = 0;
-			is_kept = add_function(known, code->described, function, err);
+			is_kept = known_add_function(known, code->described, function, err);
 		}
 	}
 	buffer_deinit(&name);
 	return is_kept;
 }
 
-static bool find_owner(struct v8_known *known, const struct v8_code *code, const struct v8_frame *frame,
+static bool known_find_owner(struct v8_known *known, const struct v8_code *code, const struct v8_frame *frame,
 	uint32_t *function, struct error *err)
 {
 	if (code->tier == V8_REGEXP)
@@ -426,13 +426,13 @@ bool v8_known_by_code(struct v8_known *known, const struct v8_frame *frame, stru
 {
 	struct v8_known_code *found;
 
-	if (!find_code(known, frame->address, &found, err))
+	if (!known_find_code(known, frame->address, &found, err))
 		return false;
 	*code = found->is;
 	*function = found->function;
 	if (code->tier == V8_NO_FUNCTION || *function != PROFILE_NONE)
 		return true;
-	if (!find_owner(known, code, frame, function, err))
+	if (!known_find_owner(known, code, frame, function, err))
 		return false;
 	found->function = *function;
 	return true;
@@ -455,5 +455,5 @@ void v8_known_begin(
 		known->second_ns = now_ns;
 		known->heap.reads_left = READS_A_SECOND;
 	}
-	check_used(known);
+	known_check_used(known);
 }

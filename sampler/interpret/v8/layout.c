@@ -103,7 +103,7 @@ struct reading {
 	bool has_bytecode_wrapper;
 };
 
-static bool read_number(const struct reading *reading, uint64_t address, int32_t *number)
+static bool v8_layout_read_number(const struct reading *reading, uint64_t address, int32_t *number)
 {
 	size_t size;
 	const uint8_t *bytes = elf_image_bytes_at(reading->elf, address, &size);
@@ -117,11 +117,11 @@ static bool read_number(const struct reading *reading, uint64_t address, int32_t
 	return !bytes;
 }
 
-static void take_symbol(struct reading *reading, const char *name, uint64_t address)
+static void v8_layout_take_symbol(struct reading *reading, const char *name, uint64_t address)
 {
 	int32_t number;
 
-	if (strncmp(name, prefix, strlen(prefix)) != 0 || !read_number(reading, address, &number))
+	if (strncmp(name, prefix, strlen(prefix)) != 0 || !v8_layout_read_number(reading, address, &number))
 		return;
 	name += strlen(prefix);
 	for (size_t i = 0; i < sizeof(named_numbers) / sizeof(named_numbers[0]); i++) {
@@ -169,7 +169,7 @@ static void take_symbols(struct reading *reading, const struct elf_section *symb
 			!memchr(strings->bytes + symbol.st_name, 0, strings->size - symbol.st_name))
 			continue;
 		name = (const char *)strings->bytes + symbol.st_name;
-		take_symbol(reading, name, symbol.st_value);
+		v8_layout_take_symbol(reading, name, symbol.st_value);
 		take_sizes(reading, name, &symbol);
 	}
 }
@@ -202,7 +202,7 @@ static void complete_positions(struct reading *reading)
 }
 
 /* Fills in what the symbols leave out. False: something is missing that is needed. */
-static bool complete(struct reading *reading)
+static bool v8_layout_complete(struct reading *reading)
 {
 	struct v8_layout *layout = reading->layout;
 
@@ -243,7 +243,7 @@ bool v8_layout_read(struct elf_image *elf, struct buffer *notices, void **layout
 	if (reading.layout->bytecode_count == 0 && elf_image_section(elf, ".symtab", &symbols) &&
 		elf_image_section(elf, ".strtab", &strings))
 		take_symbols(&reading, &symbols, &strings);
-	if (complete(&reading))
+	if (v8_layout_complete(&reading))
 		*layout = reading.layout;
 	else
 		free(reading.layout);

@@ -23,7 +23,8 @@ void v8_known_deinit_positions(struct v8_known *known)
 }
 
 /* What is known of an object's table; `*found` NULL: there are too many. */
-static bool find_table(struct v8_known *known, uint64_t of, struct v8_known_positions **found, struct error *err)
+static bool v8_lines_find_table(
+	struct v8_known *known, uint64_t of, struct v8_known_positions **found, struct error *err)
 {
 	uint32_t id = hash_map_get(&known->by_positions, &of), *value;
 	bool added;
@@ -58,7 +59,8 @@ static void keep_positions(struct v8_known *known, struct v8_known_positions *ta
 }
 
 /* Keeps what was read as the table that a word leads to, unless reading ended for the process has been read enough. */
-static void settle(struct v8_known *known, struct v8_known_positions *table, uint64_t word, struct v8_positions *read)
+static void v8_lines_settle(
+	struct v8_known *known, struct v8_known_positions *table, uint64_t word, struct v8_positions *read)
 {
 	table->table = known->heap.reads_left > 0 ? word : 0;
 	keep_positions(known, table, read);
@@ -72,7 +74,7 @@ static bool positions_of_bytecode(
 	uint64_t word;
 
 	*positions = NULL;
-	if (!find_table(known, bytecode, &table, err))
+	if (!v8_lines_find_table(known, bytecode, &table, err))
 		return false;
 	if (!table)
 		return true;
@@ -88,11 +90,11 @@ static bool positions_of_bytecode(
 		return true;
 	if (!v8_read_positions(&known->heap, word, &read, err))
 		return false;
-	settle(known, table, word, &read);
+	v8_lines_settle(known, table, word, &read);
 	return true;
 }
 
-static bool read_code(
+static bool v8_lines_read_code(
 	struct v8_known *known, const struct v8_code *code, struct v8_positions *positions, struct error *err)
 {
 	const struct v8_positions *of_bytecode;
@@ -115,7 +117,7 @@ static bool positions_of_code(struct v8_known *known, const struct v8_code *code
 	struct v8_positions read;
 
 	*id = PROFILE_NONE;
-	if (!find_table(known, code->described, &table, err))
+	if (!v8_lines_find_table(known, code->described, &table, err))
 		return false;
 	if (!table)
 		return true;
@@ -124,15 +126,16 @@ static bool positions_of_code(struct v8_known *known, const struct v8_code *code
 	if (table->table == code->positions &&
 		(table->is.count > 0 || code->tier != V8_BASELINE || known->now_ns - table->checked_ns < again_ns))
 		return true;
-	if (!read_code(known, code, &read, err))
+	if (!v8_lines_read_code(known, code, &read, err))
 		return false;
 	table = &known->positions[*id];
 	table->checked_ns = known->now_ns;
-	settle(known, table, code->positions, &read);
+	v8_lines_settle(known, table, code->positions, &read);
 	return true;
 }
 
-static bool line_of(struct v8_known *known, uint32_t function, int32_t position, uint32_t *line, struct error *err)
+static bool v8_lines_line_of(
+	struct v8_known *known, uint32_t function, int32_t position, uint32_t *line, struct error *err)
 {
 	return v8_find_line(&known->heap, &known->scripts, known->functions[function].script, position, line, err);
 }
@@ -147,7 +150,7 @@ bool v8_known_bytecode_line(
 	if (!positions_of_bytecode(known, bytecode, &positions, err))
 		return false;
 	at = positions && offset >= 0 ? v8_position_at(positions, offset) : NULL;
-	return !at || line_of(known, place->function, at->script, &place->line, err);
+	return !at || v8_lines_line_of(known, place->function, at->script, &place->line, err);
 }
 
 /* Adds the frames of calls that were inlined, up to that of the code itself. False: that cannot be. */
@@ -171,7 +174,7 @@ static bool add_places(struct v8_known *known, uint32_t id, const struct v8_posi
 			return false;
 		if (place->function == PROFILE_NONE)
 			return true;
-		if (!line_of(known, place->function, script, &place->line, err))
+		if (!v8_lines_line_of(known, place->function, script, &place->line, err))
 			return false;
 		if (inlined < 0) {
 			(*count)++;

@@ -25,7 +25,7 @@ struct listing {
 	size_t *count, *capacity, most;
 };
 
-static bool add_listed(struct listing *listing, uint64_t shared, uint64_t bytecode, struct error *err)
+static bool list_add_listed(struct listing *listing, uint64_t shared, uint64_t bytecode, struct error *err)
 {
 	if (*listing->count >= listing->most)
 		return true;
@@ -59,7 +59,7 @@ static bool list_some(struct listing *listing, uint64_t *shared, size_t count, s
 			bytecode = data[i];
 		else if (v8_is_map_of(heap, heads[i][0], V8_TYPE_CODE))
 			bytecode = v8_word(heads[i], heap->layout->at[V8_CODE_DATA]);
-		if (v8_is_pointer(bytecode) && !add_listed(listing, shared[i], bytecode, err))
+		if (v8_is_pointer(bytecode) && !list_add_listed(listing, shared[i], bytecode, err))
 			return false;
 	}
 	return true;

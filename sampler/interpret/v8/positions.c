@@ -20,7 +20,7 @@ void v8_positions_deinit(struct v8_positions *positions)
 /* ---- Numbers ---- */
 
 /* Seven bits a byte, the lowest first; the highest bit of each says that more follow. */
-static uint64_t take_number(struct byte_reader *r)
+static uint64_t positions_take_number(struct byte_reader *r)
 {
 	return byte_reader_uleb128(r);
 }
@@ -28,7 +28,7 @@ static uint64_t take_number(struct byte_reader *r)
 /* 0, -1, 1, -2, 2, … */
 static int64_t take_signed(struct byte_reader *r)
 {
-	uint64_t number = take_number(r);
+	uint64_t number = positions_take_number(r);
 
 	return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
 }
@@ -38,7 +38,7 @@ static int64_t take_signed(struct byte_reader *r)
 /* Most tables are short: their head and their bytes are read at once, where so much memory is there. */
 enum { HEAD_BYTES = 16, SHORT_BYTES = 496 };
 
-static size_t read_head(struct v8_heap *heap, uint64_t tagged, uint8_t head[HEAD_BYTES + SHORT_BYTES])
+static size_t positions_read_head(struct v8_heap *heap, uint64_t tagged, uint8_t head[HEAD_BYTES + SHORT_BYTES])
 {
 	if (!v8_is_pointer(tagged))
 		return 0;
@@ -48,10 +48,10 @@ static size_t read_head(struct v8_heap *heap, uint64_t tagged, uint8_t head[HEAD
 }
 
 /* Reads an array of bytes; NULL: it is none, it is empty, or it could not be read. The bytes belong to the caller. */
-static uint8_t *read_bytes(struct v8_heap *heap, uint64_t tagged, size_t *size)
+static uint8_t *positions_read_bytes(struct v8_heap *heap, uint64_t tagged, size_t *size)
 {
 	uint8_t head[HEAD_BYTES + SHORT_BYTES], *bytes;
-	size_t read = read_head(heap, tagged, head);
+	size_t read = positions_read_head(heap, tagged, head);
 	uint64_t length;
 
 	if (read == 0 || (!v8_is_map_of(heap, v8_word(head, 0), V8_TYPE_BYTES) &&
@@ -72,7 +72,7 @@ static uint8_t *read_bytes(struct v8_heap *heap, uint64_t tagged, size_t *size)
 /* ---- Tables of positions ---- */
 
 /* A position (src/codegen/source-position.h): a bit, 30 bits of the place and 16 of the inlined call, each plus 1. */
-static struct v8_position unpack(int64_t code, uint64_t packed)
+static struct v8_position positions_unpack(int64_t code, uint64_t packed)
 {
 	struct v8_position position = { .code = (int32_t)code,
 		.script = (int32_t)(packed >> 1 & 0x3fffffff) - 1,
@@ -92,7 +92,7 @@ static bool add_position(
 	return true;
 }
 
-static bool decode(const uint8_t *bytes, size_t size, struct v8_positions *positions, struct error *err)
+static bool positions_decode(const uint8_t *bytes, size_t size, struct v8_positions *positions, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
 	int64_t code = -1, packed = 0;
@@ -106,7 +106,7 @@ static bool decode(const uint8_t *bytes, size_t size, struct v8_positions *posit
 		packed = (int64_t)((uint64_t)packed + (uint64_t)by);
 		if (!byte_reader_ok(&r) || code > INT32_MAX || step < -INT32_MAX)
 			break;
-		if (!add_position(positions, &capacity, unpack(code, (uint64_t)packed), err))
+		if (!add_position(positions, &capacity, positions_unpack(code, (uint64_t)packed), err))
 			return false;
 	}
 	return true;
@@ -118,8 +118,8 @@ bool v8_read_positions(struct v8_heap *heap, uint64_t table, struct v8_positions
 	size_t size;
 
 	*positions = (struct v8_positions){ 0 };
-	bytes = read_bytes(heap, table, &size);
-	return !bytes || decode(bytes, size, positions, err);
+	bytes = positions_read_bytes(heap, table, &size);
+	return !bytes || positions_decode(bytes, size, positions, err);
 }
 
 const struct v8_position *v8_position_at(const struct v8_positions *positions, int64_t code)
@@ -166,7 +166,7 @@ static bool next_bytecode(struct bytecodes *codes)
 static bool decode_baseline(struct byte_reader *r, struct bytecodes *codes, const struct v8_positions *of_bytecode,
 	struct v8_positions *positions, struct error *err)
 {
-	uint64_t end = take_number(r);
+	uint64_t end = positions_take_number(r);
 	size_t capacity = 0;
 
 	/* The first number is the length of what comes before the first bytecode's code. */
@@ -176,7 +176,7 @@ static bool decode_baseline(struct byte_reader *r, struct bytecodes *codes, cons
 
 		if (!add_position(positions, &capacity, position, err))
 			return false;
-		end += take_number(r);
+		end += positions_take_number(r);
 		if (!next_bytecode(codes))
 			break;
 	}
@@ -197,7 +197,7 @@ bool v8_read_baseline_positions(struct v8_heap *heap, uint64_t table, uint64_t b
 		!v8_read(heap, bytecode - 1 + sizeof(length), &length, sizeof(length)) || !v8_is_small(length) ||
 		v8_small(length) <= 0 || v8_small(length) > MOST_BYTES)
 		return true;
-	bytes = read_bytes(heap, table, &size);
+	bytes = positions_read_bytes(heap, table, &size);
 	codes.size = (size_t)v8_small(length);
 	codes.bytes = instructions = malloc(codes.size);
 	if (!bytes || !instructions ||
@@ -219,7 +219,7 @@ static uint64_t strong(uint64_t word)
 }
 
 /* The functions that were inlined are the first of the literals: as many as the calls name. */
-static void read_functions(
+static void positions_read_functions(
 	struct v8_heap *heap, uint64_t literals, const uint8_t *calls, struct v8_positions *positions)
 {
 	uint64_t words[64];
@@ -254,15 +254,15 @@ bool v8_read_inlined(struct v8_heap *heap, uint64_t data, struct v8_positions *p
 		at[V8_DEOPT_LITERALS] > MOST_INDEX ||
 		!v8_read(heap, data - 1 + (uint64_t)at[V8_ARRAY_DATA], words, sizeof(words)))
 		return true;
-	calls = read_bytes(heap, words[at[V8_DEOPT_INLINED]], &size);
+	calls = positions_read_bytes(heap, words[at[V8_DEOPT_INLINED]], &size);
 	for (size_t i = 0; calls && i < size / CALL_BYTES && i < MOST_INLINED; i++) {
-		struct v8_position call = unpack(0, v8_word(calls, (int32_t)(i * CALL_BYTES)));
+		struct v8_position call = positions_unpack(0, v8_word(calls, (int32_t)(i * CALL_BYTES)));
 
 		if (!ARRAY_RESERVE(&positions->inlined, &capacity, positions->inlined_count + 1, MOST_INLINED, err))
 			return false;
 		positions->inlined[positions->inlined_count++] = (struct v8_inlined){ 0, call.script, call.inlined };
 	}
 	if (calls)
-		read_functions(heap, words[at[V8_DEOPT_LITERALS]], calls, positions);
+		positions_read_functions(heap, words[at[V8_DEOPT_LITERALS]], calls, positions);
 	return true;
 }

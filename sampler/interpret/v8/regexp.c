@@ -28,7 +28,7 @@ static bool has_code(struct v8_heap *heap, const uint64_t words[REGEXP_WORDS], c
 }
 
 /* Appends the source that an object has, if it is the data of the code. */
-static bool append_source(
+static bool regexp_append_source(
 	struct v8_heap *heap, const struct v8_code *code, const uint64_t words[REGEXP_WORDS], struct buffer *out)
 {
 	size_t before = out->size;
@@ -53,8 +53,8 @@ bool v8_append_regexp(
 		candidates++;
 		if (!read_object(heap, words[i], object))
 			continue;
-		if ((read_object(heap, object[JS_REGEXP_DATA], data) && append_source(heap, code, data, out)) ||
-			append_source(heap, code, object, out))
+		if ((read_object(heap, object[JS_REGEXP_DATA], data) && regexp_append_source(heap, code, data, out)) ||
+			regexp_append_source(heap, code, object, out))
 			return true;
 	}
 	return false;

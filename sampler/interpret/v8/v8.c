@@ -33,7 +33,7 @@ struct naming {
 
 enum { MOST_BYTECODE = 1 << 24 };
 
-static bool name_function(
+static bool v8_name_function(
 	const struct naming *naming, struct v8_known_function *function, enum v8_tier tier, struct error *err)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
@@ -48,7 +48,7 @@ static bool name_function(
 }
 
 /* Gives the frame the names and lines of functions, the innermost first. It stays as it is for want of a name. */
-static bool set_frame(
+static bool v8_set_frame(
 	const struct naming *naming, const struct v8_place *places, size_t count, enum v8_tier tier, struct error *err)
 {
 	struct profile_line lines[V8_MOST_PLACES] = { 0 };
@@ -56,7 +56,7 @@ static bool set_frame(
 	for (size_t i = 0; i < count; i++) {
 		struct v8_known_function *named = &naming->known->functions[places[i].function];
 
-		if (named->ids[tier] == PROFILE_NONE && !name_function(naming, named, tier, err))
+		if (named->ids[tier] == PROFILE_NONE && !v8_name_function(naming, named, tier, err))
 			return false;
 		if (named->ids[tier] == PROFILE_NONE)
 			return true;
@@ -67,7 +67,7 @@ static bool set_frame(
 }
 
 /* A word below the frame pointer; false: it was not copied. */
-static bool read_slot(const struct naming *naming, enum v8_number offset, uint64_t *word)
+static bool v8_read_slot(const struct naming *naming, enum v8_number offset, uint64_t *word)
 {
 	int64_t at = naming->known->heap.layout->at[offset];
 
@@ -79,8 +79,8 @@ static uint64_t read_js_function(const struct naming *naming)
 {
 	uint64_t context, function;
 
-	return read_slot(naming, V8_FRAME_CONTEXT, &context) && v8_is_pointer(context) &&
-			       read_slot(naming, V8_FRAME_FUNCTION, &function) && v8_is_pointer(function)
+	return v8_read_slot(naming, V8_FRAME_CONTEXT, &context) && v8_is_pointer(context) &&
+			       v8_read_slot(naming, V8_FRAME_FUNCTION, &function) && v8_is_pointer(function)
 		       ? function
 		       : 0;
 }
@@ -91,7 +91,7 @@ static bool recall_interpreted(const struct naming *naming, uint32_t *function)
 	const struct v8_frame_place place = { naming->frame_pointer, naming->frame->pc };
 	uint64_t ignored;
 
-	if (naming->frame_pointer == 0 || read_slot(naming, V8_FRAME_FUNCTION, &ignored))
+	if (naming->frame_pointer == 0 || v8_read_slot(naming, V8_FRAME_FUNCTION, &ignored))
 		return false;
 	*function = hash_map_get(&naming->known->by_place, &place);
 	return *function != HASH_MAP_NONE;
@@ -124,15 +124,15 @@ static int64_t bytecode_offset(const struct naming *naming, uint64_t bytecode, u
 	return (int64_t)v8_small(slot) - header;
 }
 
-static bool name_interpreted(const struct naming *naming, struct error *err)
+static bool v8_name_interpreted(const struct naming *naming, struct error *err)
 {
 	uint64_t js_function = read_js_function(naming), bytecode, offset;
 	struct v8_place place = { 0 };
 
 	if (recall_interpreted(naming, &place.function))
-		return set_frame(naming, &place, 1, V8_INTERPRETED, err);
-	if (!js_function || !read_slot(naming, V8_FRAME_BYTECODE, &bytecode) || !v8_is_pointer(bytecode) ||
-		!read_slot(naming, V8_FRAME_OFFSET, &offset) || !v8_is_small(offset))
+		return v8_set_frame(naming, &place, 1, V8_INTERPRETED, err);
+	if (!js_function || !v8_read_slot(naming, V8_FRAME_BYTECODE, &bytecode) || !v8_is_pointer(bytecode) ||
+		!v8_read_slot(naming, V8_FRAME_OFFSET, &offset) || !v8_is_small(offset))
 		return true;
 	if (!v8_known_by_bytecode(naming->known, bytecode, js_function, &place.function, err))
 		return false;
@@ -140,7 +140,7 @@ static bool name_interpreted(const struct naming *naming, struct error *err)
 	       (keep_interpreted(naming, place.function, err) &&
 		       v8_known_bytecode_line(
 			       naming->known, bytecode, bytecode_offset(naming, bytecode, offset), &place, err) &&
-		       set_frame(naming, &place, 1, V8_INTERPRETED, err));
+		       v8_set_frame(naming, &place, 1, V8_INTERPRETED, err));
 }
 
 static bool name_compiled(const struct naming *naming, bool *is_named, struct error *err)
@@ -157,13 +157,13 @@ static bool name_compiled(const struct naming *naming, bool *is_named, struct er
 	if (!*is_named)
 		return true;
 	return (code.tier == V8_REGEXP || v8_known_places(naming->known, &code, frame.address, places, &count, err)) &&
-	       set_frame(naming, places, count, code.tier, err);
+	       v8_set_frame(naming, places, count, code.tier, err);
 }
 
 /* ---- Stacks ---- */
 
 /* Whether a frame may be V8's: its code is the file's, or made while the program runs. */
-static bool is_candidate(const struct naming *naming, const struct process_table *table, bool *is_made)
+static bool v8_is_candidate(const struct naming *naming, const struct process_table *table, bool *is_made)
 {
 	const struct process_image *image = &table->images[table->places[naming->frame->image].image];
 
@@ -171,17 +171,17 @@ static bool is_candidate(const struct naming *naming, const struct process_table
 	return *is_made || image->elf == naming->known->heap.layout->elf;
 }
 
-static bool name_frame(const struct naming *naming, bool is_made, struct error *err)
+static bool v8_name_frame(const struct naming *naming, bool is_made, struct error *err)
 {
 	bool is_named = false;
 
 	if (is_made && !name_compiled(naming, &is_named, err))
 		return false;
-	return is_named || name_interpreted(naming, err);
+	return is_named || v8_name_interpreted(naming, err);
 }
 
 /* A frame ends where its caller's begins: with the frame pointer of the caller, and the return address. */
-static uint64_t frame_pointer_of(const struct unwind_result *result, size_t i)
+static uint64_t v8_frame_pointer_of(const struct unwind_result *result, size_t i)
 {
 	uint64_t end = i + 1 < result->count ? result->frames[i + 1].stack_pointer : result->caller_stack_pointer;
 
@@ -208,9 +208,9 @@ static bool v8_name(
 		bool is_made;
 
 		naming.frame = &result->frames[i];
-		naming.frame_pointer = frame_pointer_of(result, i);
+		naming.frame_pointer = v8_frame_pointer_of(result, i);
 		naming.leaf = i == 0 ? &sample->job->registers : NULL;
-		if (is_candidate(&naming, table, &is_made) && !name_frame(&naming, is_made, err))
+		if (v8_is_candidate(&naming, table, &is_made) && !v8_name_frame(&naming, is_made, err))
 			return false;
 	}
 	return true;

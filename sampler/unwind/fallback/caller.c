@@ -55,7 +55,7 @@ static const unsigned int needed[] = {
  * Whether the candidate rests above the stack pointer. The instructions of the leaf may switch to another stack, whose
  * frame may lie anywhere.
  */
-static bool is_above(const struct walk *w, const struct candidate *c)
+static bool fallback_caller_is_above(const struct walk *w, const struct candidate *c)
 {
 	return c->kind == BY_INSTRUCTIONS ? walk_moves_up(w, c->stack_pointer) : c->lowest >= walk_stack_pointer(w);
 }
@@ -77,7 +77,8 @@ static unsigned int evidence_of_return_address(struct walk *w, uint64_t return_a
 /* Reads the return address, and stops at the first evidence that refutes the candidate. */
 static unsigned int gather_evidence(struct walk *w, struct candidate *c)
 {
-	unsigned int evidence = (is_above(w, c) ? IS_ABOVE : 0) | (c->lowest % WORD_BYTES == 0 ? IS_ALIGNED : 0);
+	unsigned int evidence =
+		(fallback_caller_is_above(w, c) ? IS_ABOVE : 0) | (c->lowest % WORD_BYTES == 0 ? IS_ALIGNED : 0);
 	uint64_t ignored;
 
 	c->return_address = 0;
@@ -178,7 +179,7 @@ static uint64_t first_slot(const struct walk *w)
 	return whole_word(walk_stack_pointer(w));
 }
 
-static enum link link_to(struct walk *w, uint64_t return_address, const struct unwind_frame *callee)
+static enum link fallback_caller_link_to(struct walk *w, uint64_t return_address, const struct unwind_frame *callee)
 {
 	uint64_t generation = w->space->generation, address = unwind_frame_address(callee);
 	struct recall_link *known = recall_link_at(w->recall, generation, return_address, address);
@@ -204,7 +205,7 @@ static bool is_next_caller(struct walk *w, const struct candidate *c, bool passe
 
 	if (c->kind == BY_INSTRUCTIONS || c->kind == BY_SYSTEM_CALL)
 		return true;
-	link = link_to(w, c->return_address, frame);
+	link = fallback_caller_link_to(w, c->return_address, frame);
 	if (link != LINK_UNKNOWN)
 		return link != LINK_IMPOSSIBLE;
 	code = *rule_cache_find(w->cache, &place);
@@ -345,7 +346,7 @@ static void open_trial(struct walk *w)
 
 static bool is_possible_link(struct walk *w, uint64_t return_address, const struct unwind_frame *callee)
 {
-	return link_to(w, return_address, callee) != LINK_IMPOSSIBLE;
+	return fallback_caller_link_to(w, return_address, callee) != LINK_IMPOSSIBLE;
 }
 
 /*
@@ -513,7 +514,7 @@ static void keep_callers(struct walk *w)
 	}
 }
 
-static void give_up(struct walk *w)
+static void fallback_caller_give_up(struct walk *w)
 {
 	rewind_to(w, &w->trials.open[0]);
 	w->result->stop = PROFILE_STOP_NO_RULE;
@@ -535,7 +536,7 @@ bool walk_try_another_caller(struct walk *w)
 	case TRIAL_REFUTED:
 		return try_candidates(w);
 	case TRIAL_UNDECIDED:
-		give_up(w);
+		fallback_caller_give_up(w);
 		return false;
 	case TRIAL_PROVEN:
 		recall_found(w->recall, w->space->generation);

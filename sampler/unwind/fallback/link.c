@@ -14,7 +14,7 @@ static bool find_rule(struct place *place)
 	return place->code.table && frame_table_find_rule(place->code.table, place->code.image_address, &place->rule);
 }
 
-static bool find_place(const struct unwind_space *space, uint64_t address, struct place *place)
+static bool link_find_place(const struct unwind_space *space, uint64_t address, struct place *place)
 {
 	return space->find(space->context, address, &place->code) && find_rule(place);
 }
@@ -53,7 +53,7 @@ static bool ends_function(const struct place *function, uint64_t image_address)
 	       (rule.cfa_register == machine->stack_pointer && rule.cfa.offset == machine->call_push_bytes);
 }
 
-static bool leads_out(const struct frame_rule *function, uint64_t image_address, const struct machine_jump *jump)
+static bool link_leads_out(const struct frame_rule *function, uint64_t image_address, const struct machine_jump *jump)
 {
 	uint64_t target = image_address + (uint64_t)jump->distance;
 
@@ -79,7 +79,7 @@ static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 	for (; searched.at < searched.size; searched.at++) {
 		uint64_t image_address = rule->function_start + searched.at;
 
-		if (machine_at(function)->find_jump(&searched, &jump) && leads_out(rule, image_address, &jump) &&
+		if (machine_at(function)->find_jump(&searched, &jump) && link_leads_out(rule, image_address, &jump) &&
 			(in_its_frame || ends_function(function, image_address)))
 			return true;
 	}
@@ -124,10 +124,10 @@ enum link link_between(const struct unwind_space *space, uint64_t return_address
 	struct place call, called = { 0 }, target;
 	bool is_in_image, is_described, is_target_described;
 
-	if (!find_place(space, return_address - 1, &call) || !find_target(&call, &target))
+	if (!link_find_place(space, return_address - 1, &call) || !find_target(&call, &target))
 		return LINK_UNKNOWN;
 	is_target_described = find_rule(&target);
-	is_described = find_place(space, callee, &called);
+	is_described = link_find_place(space, callee, &called);
 	is_in_image = target.code.table == called.code.table;
 	if (is_described && is_target_described && is_in_image &&
 		target.rule.function_start == called.rule.function_start)

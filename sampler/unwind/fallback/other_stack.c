@@ -22,7 +22,7 @@ static bool is_above_all_there(const struct walk *w, uint64_t slot)
 }
 
 /* Reads the word at a place of the other stack where the return address may stand. */
-static bool read_slot(const struct walk *w, uint64_t slot, struct other_stack_caller *caller)
+static bool other_stack_read_slot(const struct walk *w, uint64_t slot, struct other_stack_caller *caller)
 {
 	*caller = (struct other_stack_caller){ .slot = slot };
 	return is_in_other(w, slot) != is_in_other(w, walk_stack_pointer(w)) && is_above_all_there(w, slot) &&
@@ -33,7 +33,7 @@ static bool is_called_there(const struct walk *w, uint64_t slot, struct other_st
 {
 	const struct unwind_frame *last = &w->result->frames[w->result->count - 1];
 
-	return read_slot(w, slot, caller) &&
+	return other_stack_read_slot(w, slot, caller) &&
 	       link_is_of_small_function(w->space, caller->return_address, unwind_frame_address(last));
 }
 
