@@ -116,13 +116,17 @@ void loading_finish(struct loading *loading)
 /* The verifier's last line is its reason; counters may follow. Without one, the length is 0. */
 static const char *loading_find_reason(const char *log, int *length)
 {
+	static const char *const counters[] = { "processed ", "verification time ", "stack depth " };
 	const char *reason = log;
 
 	*length = 0;
 	for (const char *line = log; *line;) {
 		size_t line_length = strcspn(line, "\n");
+		bool is_counter = line_length == 0;
 
-		if (line_length > 0 && strncmp(line, "processed ", strlen("processed ")) != 0) {
+		for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+			is_counter |= strncmp(line, counters[i], strlen(counters[i])) == 0;
+		if (!is_counter) {
 			reason = line;
 			*length = (int)line_length;
 		}
@@ -158,6 +162,9 @@ bool loading_explain(const char *since, struct error *err)
 	if (geteuid() != 0)
 		return error_set(err, ERROR_PERMISSION,
 			"that needs CAP_BPF and CAP_PERFMON: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
+	/* To whoever may load programs, the verifier says so of one that it refuses. */
+	if (err->system_errno == EACCES)
+		return false;
 	return error_set(err, ERROR_PERMISSION,
 		"a container or the kernel's lockdown forbids programs in the kernel: allow them there (docker run --cap-add BPF --cap-add "
 		"PERFMON), or run kelvin outside of it");

@@ -276,17 +276,27 @@ static inline void read_call(const char *registers, struct ebpf_wait *wait)
 	bpf_probe_read_kernel(&wait->arguments[1], sizeof(__u64), registers + argument_offsets[1]);
 }
 
-/* `with_frames`: the sample comes with its interpreter's frames; its thread is the current one. */
-static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait, _Bool with_frames)
+static inline const char *registers_of_current(void)
 {
-	const char *registers = (void *)0;
+	return CAN_READ_REGISTERS ? (const char *)bpf_task_pt_regs(bpf_get_current_task_btf()) : (const char *)0;
+}
 
-	if (CAN_READ_REGISTERS)
-		registers = (const char *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	if (with_frames) {
-		write_current_returns(0);
-		write_current_frames(1, registers, 0);
-	}
+/*
+ * The frames of the current thread's interpreter, which the sample that comes next belongs to. They are written before
+ * the sample is made: both need most of the 512 bytes that a program's stack has.
+ */
+static __always_inline void write_interpreted(_Bool with_frames)
+{
+	if (!with_frames)
+		return;
+	write_current_returns(0);
+	write_current_frames(1, registers_of_current(), 0);
+}
+
+static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait)
+{
+	const char *registers = registers_of_current();
+
 	wait->system_call = EBPF_WAIT_NO_CALL;
 	if (registers)
 		read_call(registers, wait);
@@ -338,11 +348,31 @@ static inline void meet_end(struct waiting_thread *thread, __u32 tid)
 	write_switch(tid, 1, now);
 }
 
+/* Samples the wait of the current thread, which has time to be charged. */
+static __always_inline int charge(void *context, __u64 hook, struct waiting_thread *thread, __u32 tid)
+{
+	struct ebpf_wait wait = { .kind = EBPF_WAIT_END, .hook = hook };
+
+	wait.tid = tid;
+	wait.process = thread->process;
+	wait.state = thread->last_state;
+	wait.sequence = thread->last_sequence;
+	wait.blocked_ns = thread->last[WAITING_BLOCKED];
+	wait.queued_ns = thread->last[WAITING_QUEUED];
+	wait.blocked_weight_ns = take_weight(thread, WAITING_BLOCKED);
+	wait.queued_weight_ns = take_weight(thread, WAITING_QUEUED);
+	forget_wait(thread);
+	if (!write_sample(context, &wait)) {
+		thread->sums[WAITING_BLOCKED] += wait.blocked_weight_ns;
+		thread->sums[WAITING_QUEUED] += wait.queued_weight_ns;
+	}
+	return 0;
+}
+
 /* The current thread has waited, and goes on. */
 static __always_inline int charge_current(void *context, __u64 hook, _Bool is_last, _Bool with_frames)
 {
 	__u32 tid = bpf_get_current_pid_tgid();
-	struct ebpf_wait wait = { .kind = EBPF_WAIT_END, .hook = hook };
 	struct waiting_thread *thread;
 
 	if (!is_last && is_settled(tid))
@@ -362,20 +392,8 @@ static __always_inline int charge_current(void *context, __u64 hook, _Bool is_la
 		forget_wait(thread);
 		return 0;
 	}
-	wait.tid = tid;
-	wait.process = thread->process;
-	wait.state = thread->last_state;
-	wait.sequence = thread->last_sequence;
-	wait.blocked_ns = thread->last[WAITING_BLOCKED];
-	wait.queued_ns = thread->last[WAITING_QUEUED];
-	wait.blocked_weight_ns = take_weight(thread, WAITING_BLOCKED);
-	wait.queued_weight_ns = take_weight(thread, WAITING_QUEUED);
-	forget_wait(thread);
-	if (!write_sample(context, &wait, with_frames)) {
-		thread->sums[WAITING_BLOCKED] += wait.blocked_weight_ns;
-		thread->sums[WAITING_QUEUED] += wait.queued_weight_ns;
-	}
-	return 0;
+	write_interpreted(with_frames);
+	return charge(context, hook, thread, tid);
 }
 
 /* ---- Switches ---- */
@@ -456,13 +474,26 @@ int switch_threads(__u64 *arguments)
 
 /* ---- Releases ---- */
 
+static __always_inline int sample_release(__u64 *arguments, struct waiting_thread *thread, __u32 tid)
+{
+	struct ebpf_wait wait = { .kind = EBPF_WAIT_RELEASE,
+		.is_interrupt = is_interrupt(arguments),
+		.tid = tid,
+		.process = thread->process,
+		.state = thread->state,
+		.sequence = thread->woken };
+
+	if (write_sample(arguments, &wait))
+		thread->sequence = wait.sequence;
+	return 0;
+}
+
 /* The current thread, or an interrupt that came while it ran, lets a thread go on: struct task_struct *task. */
 static __always_inline int release(__u64 *arguments, _Bool with_frames)
 {
 	struct task_struct *task = (struct task_struct *)arguments[0];
 	__u32 tid = task->pid;
 	struct waiting_thread *thread = find_thread(tid);
-	struct ebpf_wait wait = { .kind = EBPF_WAIT_RELEASE };
 	struct times times;
 	__u64 now, id;
 
@@ -477,14 +508,8 @@ static __always_inline int release(__u64 *arguments, _Bool with_frames)
 	id = bpf_get_current_pid_tgid();
 	if (!is_of_target(id >> 32, id) || !window_has_room(now, &window_releases, most_in_window / 2))
 		return 0;
-	wait.is_interrupt = is_interrupt(arguments);
-	wait.tid = tid;
-	wait.process = thread->process;
-	wait.state = thread->state;
-	wait.sequence = now;
-	if (write_sample(arguments, &wait, with_frames))
-		thread->sequence = now;
-	return 0;
+	write_interpreted(with_frames);
+	return sample_release(arguments, thread, tid);
 }
 
 SEC("tp_btf/sched_waking")

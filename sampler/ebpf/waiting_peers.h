@@ -109,26 +109,19 @@ static __always_inline enum ebpf_wait_peer peer_of_descriptor(struct task_struct
 
 /*
  * Of a single descriptor it is the other end. Of several, as where a library polls a descriptor of its own beside the
- * socket, it is the one that was asked and has not begun to answer, if any was; else this is an event loop.
+ * socket, it is the one that was asked and has not begun to answer, if any was; else this is an event loop: `found`,
+ * which is what was found among the descriptors before.
  */
-static __noinline __u32 peer_of_polled(struct task_struct *task, const struct ebpf_polled *items, __u32 count)
+static __noinline __u32 peer_of_polled(
+	struct task_struct *task, const struct ebpf_polled *item, __u32 count, __u32 found)
 {
-	__u32 found = EBPF_PEER_UNKNOWN;
+	struct sock *sk = item->descriptor < 0 ? (void *)0 : socket_of_descriptor(task, item->descriptor);
+	__u32 peer;
 
-	for (__u32 i = 0; i < EBPF_MOST_POLLED; i++) {
-		struct sock *sk;
-		__u32 peer;
-
-		if (i >= count)
-			break;
-		sk = items[i].descriptor < 0 ? (void *)0 : socket_of_descriptor(task, items[i].descriptor);
-		if (!sk)
-			continue;
-		peer = peer_of_socket(sk, items[i].events & POLL_READS);
-		if (count == 1 || (peer == EBPF_PEER_CALLED && is_tcp(sk) && was_asked(sk)))
-			found = peer;
-	}
-	return found;
+	if (!sk)
+		return found;
+	peer = peer_of_socket(sk, item->events & POLL_READS);
+	return count == 1 || (peer == EBPF_PEER_CALLED && is_tcp(sk) && was_asked(sk)) ? peer : found;
 }
 
 static __always_inline __u32 descriptors_of(const struct ebpf_wait *wait)
@@ -138,18 +131,23 @@ static __always_inline __u32 descriptors_of(const struct ebpf_wait *wait)
 	return call < WAITING_MOST_CALLS ? descriptors_of_call[call] : EBPF_READS_NONE;
 }
 
-/* The array of struct pollfd: int fd; short events, revents. */
+/*
+ * The array of struct pollfd: int fd; short events, revents. One is held at a time: the stacks of nested functions have
+ * 512 bytes in all.
+ */
 static __noinline __u32 peer_of_poll(struct task_struct *task, __u64 address, __u32 count)
 {
-	struct ebpf_polled items[EBPF_MOST_POLLED] = { 0 };
+	struct ebpf_polled item;
+	__u32 found = EBPF_PEER_UNKNOWN;
 
 	if (count > EBPF_MOST_POLLED)
 		return EBPF_PEER_UNKNOWN;
-	for (__u32 i = 0; i < EBPF_MOST_POLLED && i < count; i++)
-		if (bpf_probe_read_user(&items[i], sizeof(items[i]), (const void *)(address + i * sizeof(items[i]))) !=
-			0)
+	for (__u32 i = 0; i < EBPF_MOST_POLLED && i < count; i++) {
+		if (bpf_probe_read_user(&item, sizeof(item), (const void *)(address + i * sizeof(item))) != 0)
 			return EBPF_PEER_UNKNOWN;
-	return peer_of_polled(task, items, count);
+		found = peer_of_polled(task, &item, count, found);
+	}
+	return found;
 }
 
 /* The set of a select() that has one descriptor to read. */
@@ -198,7 +196,10 @@ int look_at_polled(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
 
-	if (task && task->pid == (int)polled.tid)
-		polled.peer = peer_of_polled(task, polled.items, polled.count);
+	if (!task || task->pid != (int)polled.tid)
+		return 0;
+	polled.peer = EBPF_PEER_UNKNOWN;
+	for (__u32 i = 0; i < EBPF_MOST_POLLED && i < polled.count; i++)
+		polled.peer = peer_of_polled(task, &polled.items[i], polled.count, polled.peer);
 	return 0;
 }
