@@ -161,8 +161,7 @@ static bool cmd_bench_prepare(struct bench *bench, uint32_t layout, const char *
 	return true;
 }
 
-static bool cmd_bench_make_run(
-	struct bench *bench, enum bench_arm arm, uint32_t layout, uint64_t number, struct error *err)
+static bool bench_make_run(struct bench *bench, enum bench_arm arm, uint32_t layout, uint64_t number, struct error *err)
 {
 	const struct bench_command *command = &bench->commands[cmd_bench_side_of(arm)].items[layout - 1];
 	struct bench_record *record;
@@ -246,7 +245,7 @@ static bool cmd_bench_look(struct bench *bench, struct error *err)
 static bool make_turn(struct bench *bench, const struct bench_turn *turn, struct error *err)
 {
 	for (size_t i = 0; i < turn->count; i++)
-		if (!cmd_bench_make_run(bench, turn->arms[i], turn->layouts[turn->arms[i]], bench->pairs + 1, err))
+		if (!bench_make_run(bench, turn->arms[i], turn->layouts[turn->arms[i]], bench->pairs + 1, err))
 			return false;
 	bench->pairs++;
 	return true;
@@ -474,7 +473,7 @@ static bool judge_control(
 	return true;
 }
 
-static bool cmd_bench_finish(
+static bool bench_finish(
 	struct bench *bench, struct comparison *comparison, struct diff_control *control, int *code, struct error *err)
 {
 	FILE *stream = figures_stream(comparison);
@@ -533,7 +532,7 @@ static int run_bench(struct request *request)
 			bench_print_stderr(&bench.runner);
 		return CLI_EXIT_ERROR;
 	}
-	if (cmd_bench_finish(&bench, &request->comparison, &control, &code, &err) &&
+	if (bench_finish(&bench, &request->comparison, &control, &code, &err) &&
 		comparison_confirm(&request->comparison, &err))
 		return bench.is_cut_short && code == CLI_EXIT_OK ? comparison_inconclusive_code(&request->comparison)
 								 : code;
@@ -666,9 +665,7 @@ static int cmd_bench_run(struct options *options)
 	struct request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
 	int code;
 
-	if (!options_read(options, &request, &code))
-		return code;
-	if (!take_operands(options, &request, &code))
+	if (!options_read(options, &request, &code) || !take_operands(options, &request, &code))
 		return code;
 	if (request.simulates && has_sampling_options(&request.sampler))
 		return options_fail("bench", "--simulate takes no samples; leave out -F, -e, --off-cpu and --native");

@@ -5,6 +5,8 @@
 # DEPENDS are targets whose files the test reads, DEFINITIONS tell it where they are.
 # With TIMING "reason" it measures time on a machine that others use, too: scripts/test tries it again when it fails. The reason says why
 # nothing else than time can be asked for.
+# kelvin_rare_test(symbolize.agreement symbolize binary): a test that takes minutes; scripts/test leaves it out unless one of these paths
+# has changed since the last commit that passed. `scripts/test --all` runs it.
 # kelvin_fuzz_target(pprof MODULES profile)  builds fuzz_pprof.c: under libFuzzer with KELVIN_FUZZ, else with a driver that runs its
 # corpus (corpus/pprof/) as an ordinary test. With MUTANTS_READ 60 the target has a mutator of its own (tests/fuzz/mutation.h), and a
 # test holds that 60 % of its mutants get past the first checks (tests/fuzz/mutants.c).
@@ -76,6 +78,12 @@ function(kelvin_unit_test name)
   endif()
   add_test(NAME ${room}.${name} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   set_tests_properties(${room}.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS "unit;${room};${arg_LABELS}")
+endfunction()
+
+function(kelvin_rare_test name)
+  get_property(labels TEST ${name} PROPERTY LABELS)
+  list(TRANSFORM ARGN PREPEND "if:")
+  set_property(TEST ${name} PROPERTY LABELS ${labels} rare ${ARGN})
 endfunction()
 
 function(kelvin_fuzz_target name)

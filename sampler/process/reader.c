@@ -216,7 +216,7 @@ static void add_late(struct lateness *late, int32_t pid)
 }
 
 /* Runs a job for a process, whose input is in the room. False if there is no answer in time. */
-static bool process_reader_run_job(
+static bool reader_run_job(
 	struct process_reader *reader, int32_t pid, enum subject subject, int (*job)(void *room), int *fd)
 {
 	struct lateness *late = &reader->late[subject];
@@ -268,7 +268,7 @@ ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const 
 	request->from_count = from_count;
 	request->size = into->iov_len;
 	memcpy(request->from, from, from_count * sizeof(*from));
-	if (!process_reader_run_job(reader, pid, SUBJECT_MEMORY, read_memory, &none)) {
+	if (!reader_run_job(reader, pid, SUBJECT_MEMORY, read_memory, &none)) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -289,7 +289,7 @@ struct maps_request {
 };
 
 /* One read(2) returns a page at most. */
-static int process_reader_read_maps(void *room)
+static int reader_read_maps(void *room)
 {
 	struct maps_request *request = room;
 	ssize_t got = 1;
@@ -318,7 +318,7 @@ bool process_reader_maps(struct process_reader *reader, int32_t pid, struct buff
 	request->pid = pid;
 	request->fd = -1;
 	do {
-		if (!process_reader_run_job(reader, pid, SUBJECT_FILES, process_reader_read_maps, &none))
+		if (!reader_run_job(reader, pid, SUBJECT_FILES, reader_read_maps, &none))
 			return false;
 		*denied = request->is_denied;
 		buffer_append(text, request->text, request->size);
@@ -347,7 +347,7 @@ struct file_request {
 _Static_assert(sizeof(struct file_request) <= DEADLINE_ROOM_BYTES, "a request fits");
 
 /* Returns a descriptor for the caller, or keeps it for copy_piece(). */
-static int process_reader_hand_over(struct file_request *request, int32_t pid, int fd)
+static int reader_hand_over(struct file_request *request, int32_t pid, int fd)
 {
 	request->is_open = fd >= 0;
 	if (fd < 0)
@@ -364,13 +364,12 @@ static int process_reader_hand_over(struct file_request *request, int32_t pid, i
 	return -1;
 }
 
-static int process_reader_open_file(void *room)
+static int reader_open_file(void *room)
 {
 	struct file_request *request = room;
 
 	request->mapping.path = request->path;
-	return process_reader_hand_over(
-		request, request->mapping.pid, elf_open_mapping(&request->mapping, &request->why));
+	return reader_hand_over(request, request->mapping.pid, elf_open_mapping(&request->mapping, &request->why));
 }
 
 static int open_jit_map(void *room)
@@ -386,7 +385,7 @@ static int open_jit_map(void *room)
 	snprintf(request->notice, sizeof(request->notice), "%.*s", (int)notices.size, notices.size ? notices.data : "");
 	buffer_deinit(&notices);
 	free(file.name);
-	return process_reader_hand_over(request, request->place.pid, file.name ? file.fd : -1);
+	return reader_hand_over(request, request->place.pid, file.name ? file.fd : -1);
 }
 
 static int copy_piece(void *room)
@@ -432,7 +431,7 @@ static bool copy_file(
 	while (true) {
 		int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-		if (!process_reader_run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none))
+		if (!reader_run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none))
 			break;
 		if (request->size <= 0)
 			return lseek(file->fd, 0, SEEK_SET) == 0;
@@ -441,7 +440,7 @@ static bool copy_file(
 			!shares_take(
 				&reader->copy_ns, account, (uint64_t)(clock_read_ns(CLOCK_MONOTONIC) - began_ns)) ||
 			!file_write_all(file->fd, request->bytes, (size_t)request->size)) {
-			(void)!process_reader_run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
+			(void)!reader_run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", file->path);
 		}
 	}
@@ -475,7 +474,7 @@ static bool open_copy(
 	if (file->info.st_size < 0 || file->info.st_size > copy_file_bytes ||
 		!shares_take(&reader->copy_ns, account, 0) ||
 		!shares_take(&reader->copied_bytes, account, (uint64_t)file->info.st_size)) {
-		(void)!process_reader_run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
+		(void)!reader_run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 		return error_set(err, ERROR_LIMIT,
 			"%s is on a network or FUSE file system, from which at most %" PRId64 " MB a file and %" PRIu64
 			" MB of one user's are read",
@@ -494,10 +493,10 @@ static bool open_copy(
 }
 
 /* Runs the job that opens a file, and copies the file if it must not be mapped. */
-static bool process_reader_find_file(struct process_reader *reader, struct file_request *request,
-	int (*job)(void *room), struct found_file *file, struct error *err)
+static bool reader_find_file(struct process_reader *reader, struct file_request *request, int (*job)(void *room),
+	struct found_file *file, struct error *err)
 {
-	if (!process_reader_run_job(reader, file->pid, SUBJECT_FILES, job, &file->fd))
+	if (!reader_run_job(reader, file->pid, SUBJECT_FILES, job, &file->fd))
 		return fail_late(file->path, err);
 	if (file->fd >= 0)
 		return true;
@@ -528,7 +527,7 @@ static struct elf_root *find_root(struct process_reader *reader, int32_t pid)
 	if (tree == 0 || tree == reader->own_tree || !request)
 		return NULL;
 	request->mapping.pid = pid;
-	if (!process_reader_run_job(reader, pid, SUBJECT_FILES, open_root_of_process, &fd) || fd < 0)
+	if (!reader_run_job(reader, pid, SUBJECT_FILES, open_root_of_process, &fd) || fd < 0)
 		return NULL;
 	/* A process that takes another root meanwhile must not give others that one. */
 	if (in_root_tree_of(pid) == tree)
@@ -558,7 +557,7 @@ bool process_reader_open(
 		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
 	request->mapping = *mapping;
 	strcpy(request->path, mapping->path);
-	if (!process_reader_find_file(reader, request, process_reader_open_file, &file, err) ||
+	if (!reader_find_file(reader, request, reader_open_file, &file, err) ||
 		!elf_image_of_mapping(file.fd, mapping, file.is_copy ? &file.info : NULL, image, err))
 		return false;
 	hold_root(reader, mapping->pid, *image);
@@ -579,7 +578,7 @@ bool process_reader_open_jit_map(struct process_reader *reader, const struct jit
 	strcpy(request->path, place->path);
 	request->notice[0] = '\0';
 	request->why.code = ERROR_NONE;
-	ok = process_reader_find_file(reader, request, open_jit_map, &file, &why);
+	ok = reader_find_file(reader, request, open_jit_map, &file, &why);
 	if (notices && !ok && file.is_copy)
 		buffer_printf(notices, "%s: it names nothing\n", why.message);
 	else if (notices && !ok && why.code == ERROR_NONE)
@@ -604,10 +603,10 @@ int process_reader_watch_jit_map(struct process_reader *reader, const struct jit
 		return -1;
 	request->place = *place;
 	strcpy(request->path, place->path);
-	if (!process_reader_run_job(reader, place->pid, SUBJECT_FILES, open_jit_map, &fd))
+	if (!reader_run_job(reader, place->pid, SUBJECT_FILES, open_jit_map, &fd))
 		return -1;
 	if (fd < 0 && request->is_open && request->may_hang)
-		(void)!process_reader_run_job(reader, place->pid, SUBJECT_FILES, close_file, &none);
+		(void)!reader_run_job(reader, place->pid, SUBJECT_FILES, close_file, &none);
 	return fd;
 }
 
@@ -666,7 +665,7 @@ bool process_reader_expect_jit_map(struct process_reader *reader, const struct e
 		return true;
 	request->mapping = *mapping;
 	strcpy(request->path, mapping->path);
-	if (!process_reader_run_job(reader, mapping->pid, SUBJECT_FILES, expect_jit_map, &none))
+	if (!reader_run_job(reader, mapping->pid, SUBJECT_FILES, expect_jit_map, &none))
 		return true;
 	if (!request->ok) {
 		*err = request->why;
@@ -697,5 +696,5 @@ bool process_reader_is_32bit(struct process_reader *reader, int32_t pid)
 	if (!request)
 		return false;
 	request->pid = pid;
-	return process_reader_run_job(reader, pid, SUBJECT_FILES, look_at_class, &none) && request->is_32bit;
+	return reader_run_job(reader, pid, SUBJECT_FILES, look_at_class, &none) && request->is_32bit;
 }
