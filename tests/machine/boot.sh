@@ -41,7 +41,7 @@ chmod +x "$tree/init"
 
 # One thread emulates all CPUs. With one each, a CPU may run the old code of what another one has just patched, as the kernel does when a
 # tracepoint gets its first program: on a busy host the machine then stopped, or crashed, now and then.
-timeout 240 qemu-system-x86_64 -M q35 -accel tcg,thread=single -cpu max -smp 2 -m 1024 -net none -nographic -no-reboot \
+timeout 540 qemu-system-x86_64 -M q35 -accel tcg,thread=single -cpu max -smp 2 -m 1024 -net none -nographic -no-reboot \
 	-kernel "$KERNEL" -initrd "$work/initrd.gz" -append "console=ttyS0 quiet panic=-1" </dev/null 2>&1 | tr -d '\r' >"$work/console"
 grep -q '^all done$' "$work/console" || fail "the machine did not come to its end"
 
