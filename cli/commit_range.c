@@ -3,7 +3,7 @@
 #include "cli/commit_range.h"
 
 #include "cli/cli.h"
-#include "cli/commit_paths.h"
+#include "diff/diff.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/history_cache.h"
 #include "cli/history_store.h"
+#include "diff/diff.h"
 #include "symbolize/symbolize.h"
 
 #include <sys/stat.h>

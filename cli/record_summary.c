@@ -2,8 +2,8 @@
 #include "cli/record_summary.h"
 
 #include "cli/cli.h"
-#include "cli/debug_package.h"
 #include "cli/verification.h"
+#include "symbolize/symbolize.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/simulator.h"
 #include "cli/source.h"
+#include "sampler/sampler.h"
 
 struct source_simulated_options {
 	char *const *command; /* borrowed */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "diff/commits/paths.h"
 #include "diff/model.h"
 #include "diff/repository/repository.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/simulator.h"
+#include "sampler/simulated/simulator.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/debug_package.h"
+#include "symbolize/debug_package.h"
 
 #include "common/common.h"
 

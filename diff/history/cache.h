@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "profile/profile.h"
 
 /*
  * What `kelvin history` keeps of the profiles of a directory: their summaries, and what the diffs of pairs found

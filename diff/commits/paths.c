@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Collects the paths that git is asked about. */
-#include "cli/commit_paths.h"
+#include "diff/commits/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/model.h"
+#include "diff/repository/repository.h"
 
 /* The files of a repository that functions of two profiles are in, under all names that they have in a range of
  * commits. */

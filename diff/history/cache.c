@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/history_cache.h"
+#include "diff/history/cache.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
