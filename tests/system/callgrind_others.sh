@@ -13,7 +13,7 @@ needs pyprof2calltree
 is_read() {
 	local total
 
-	total=$(awk -v ns="$3" '/^calls=/ { getline; next } /^[0-9]+ [0-9]/ { sum += $2 } END { printf "%d\n", ns * sum }' "$1")
+	total=$(awk -v ns="$3" '/^calls=/ { getline; next } /^[0-9]+ [0-9]/ { sum += $2 } END { printf "%.0f\n", ns * sum }' "$1")
 	run 0 kelvin report "$1" --folded folded --json report.json --text -
 	says stdout '^[0-9.]+ (ms|s) of [tT]ime\.$'
 	says stdout 'call graph estimated from calls'

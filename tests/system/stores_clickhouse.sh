@@ -87,7 +87,7 @@ says_not stderr .
 
 run 0 client summaries "$store?service=redis"
 [[ $(grep -c ^profile stdout) -eq 2 ]] || fail "not two summaries"
-[[ $(awk -F'\t' '/^profile/ && $8 == "1" { printf "%d", $4 }' stdout) -eq $total ]] || fail "another total than $total"
+[[ $(awk -F'\t' '/^profile/ && $8 == "1" { print $4 }' stdout) -eq $total ]] || fail "another total than $total"
 awk -F'\t' '$1 == "row" && $5 > 0 { print $3, $5 }' stdout | sort -k2,2gr >summed
 jq -r '.functions[] | select(.self_ns > 0) | "\(.shown) \(.self_ns)"' report.json | head -n 1 >largest
 grep -qxF "$(<largest)" summed || fail "the largest function is $(<largest), which the sums have not"
