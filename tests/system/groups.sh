@@ -31,7 +31,8 @@ group() {
 run_any kelvin diff "$base" "$head" --scale per-run --by route --json by.json --text by.txt --markdown by.md
 fits by.json
 [[ $(group by.json /upload .verdict) == more ]] || fail "/upload: $(jq -c .groups by.json)"
-[[ $(group by.json /upload '.top[0]') == main.mix ]] || fail "/upload: $(jq -c .groups by.json)"
+# Where the machine is busy, Go's run time takes the CPU away from it, in a function of its own.
+[[ $(group by.json /upload '.top[] | select(startswith("runtime.") | not)' | head -n 1) == main.mix ]] || fail "/upload: $(jq -c .groups by.json)"
 [[ $(group by.json /list .verdict) =~ same|unproven ]] || fail "/list: $(jq -c .groups by.json)"
 # The program's own labels and no others; names of single requests are none.
 [[ $(jq -r '[.groups[].value] | sort | join(" ")' by.json) == "(none) /list /upload" ]] || fail "$(jq -c .groups by.json)"
