@@ -40,9 +40,68 @@ static size_t most_maps(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur / 2 : 0;
 }
 
+/* How many samples pass through each mapping: a heap array that the caller frees; NULL where memory runs out. */
+static uint64_t *samples_through(const struct profile *profile)
+{
+	CLEANUP(cleanup_free) size_t *latest = calloc(profile->mapping_count + 1, sizeof(*latest));
+	uint64_t *through = calloc(profile->mapping_count + 1, sizeof(*through));
+
+	for (size_t i = 0; latest && through && i < profile->sample_count; i++)
+		for (uint32_t at = profile->samples[i].stack; at != 0; at = profile->stacks[at].parent) {
+			uint32_t mapping = profile->locations[profile->stacks[at].location].mapping;
+
+			if (mapping == PROFILE_NONE || latest[mapping] == i + 1)
+				continue;
+			latest[mapping] = i + 1;
+			through[mapping] += (uint64_t)profile->values[i * profile->value_type_count];
+		}
+	return through;
+}
+
+/* What a line about a file of names concerns. */
+static void append_share(struct process_table *table, uint32_t mapping, uint64_t **through)
+{
+	uint64_t all = table->profile->quality.samples;
+
+	if (!*through)
+		*through = samples_through(table->profile);
+	if (*through && all > 0)
+		buffer_printf(table->notices, "%.0f %% of the samples pass through code that it would name\n",
+			(double)(*through)[mapping] * 100 / (double)all);
+}
+
+/* Opens the files that name the code of an image, with lines about why they do not name it, or not all. */
+static bool result_take_maps_of(struct profile_symbols *symbols, struct process_table *table,
+	struct process_image *image, uint64_t **through, struct error *err)
+{
+	struct buffer *notices = table->notices;
+	uint32_t id = image->mapping_id;
+	size_t before = notices ? notices->size : 0;
+	bool is_rewritten;
+
+	if (!result_take_jit_map(&table->host, symbols->jit_maps, table->profile, id, &image->jit_map, notices, err) ||
+		!result_take_jit_map(&table->host, symbols->inherited_jit_maps, table->profile, id,
+			&image->inherited_map, notices, err))
+		return false;
+	is_rewritten = jit_growth_was_rewritten(image, &symbols->jit_maps[id]);
+	if (notices && is_rewritten && image->jit_map.ended_ns != 0)
+		buffer_printf(notices, "%s names nothing: " JIT_MAP_IS_ANOTHERS "\n", image->jit_map.path);
+	else if (notices && is_rewritten)
+		buffer_printf(notices,
+			"%s was written anew meanwhile: functions that ran before have the names of what it lists now at their places, "
+			"if any; what appends to it, or a jitdump, keeps them apart\n",
+			image->jit_map.path);
+	if (is_rewritten && image->jit_map.ended_ns != 0)
+		file_opened_deinit(&symbols->jit_maps[id]);
+	if (notices && notices->size > before)
+		append_share(table, id, through);
+	return true;
+}
+
 static bool result_take_maps(
 	struct profile_symbols *symbols, struct process_table *table, const bool *is_sampled, struct error *err)
 {
+	CLEANUP(cleanup_free) uint64_t *through = NULL;
 	size_t most = most_maps(), count = 0;
 
 	for (size_t i = 0; i < table->image_count; i++) {
@@ -59,16 +118,8 @@ static bool result_take_maps(
 					count);
 			return true;
 		}
-		if (!result_take_jit_map(&table->host, symbols->jit_maps, table->profile, id, &image->jit_map,
-			    table->notices, err) ||
-			!result_take_jit_map(&table->host, symbols->inherited_jit_maps, table->profile, id,
-				&image->inherited_map, table->notices, err))
+		if (!result_take_maps_of(symbols, table, image, &through, err))
 			return false;
-		if (table->notices && jit_growth_was_rewritten(image, &symbols->jit_maps[id]))
-			buffer_printf(table->notices,
-				"%s was written anew meanwhile: functions that ran before have the names of what it lists now at their places, "
-				"if any; what appends to it, or a jitdump, keeps them apart\n",
-				image->jit_map.path);
 		if (symbols->growths[id].count == 0)
 			symbols->growths[id] = jit_growth_take(image, &symbols->jit_maps[id]);
 		count += (symbols->jit_maps[id].name != NULL) + (symbols->inherited_jit_maps[id].name != NULL);

@@ -17,7 +17,7 @@ enum { MOST_BIASES = 16, MOST_MAPPINGS_APART = 64 };
 
 /*
  * A file is known by device and inode, or by its path where a recording has no inode; memory without a file by the
- * process.
+ * process, and which of the programs that it has executed: `inode` is then the number of that one.
  */
 struct image_key {
 	uint64_t inode, path_hash;
@@ -51,7 +51,8 @@ static enum profile_mapping_kind image_kind_of(const struct process_table *table
 	return PROFILE_MAPPING_ANON;
 }
 
-static struct image_key process_image_key_of(const struct elf_mapping *mapped, enum profile_mapping_kind kind)
+static struct image_key process_image_key_of(
+	const struct elf_mapping *mapped, enum profile_mapping_kind kind, uint32_t life)
 {
 	struct image_key key = { .kind = kind };
 
@@ -65,6 +66,7 @@ static struct image_key process_image_key_of(const struct elf_mapping *mapped, e
 	case PROFILE_MAPPING_JIT:
 	case PROFILE_MAPPING_ANON:
 		key.pid = mapped->pid;
+		key.inode = life;
 		break;
 	case PROFILE_MAPPING_KERNEL:
 	case PROFILE_MAPPING_VDSO:
@@ -149,15 +151,37 @@ static void process_image_make_table(struct process_table *table, struct process
 			path);
 }
 
-static bool process_image_open_image(struct process_table *table, const struct elf_mapping *mapped,
-	enum profile_mapping_kind kind, struct process_image *image, struct error *err)
+/* Notes since when the process executes its program, where the recording has seen that. */
+static bool process_image_expect_names(struct process_table *table, const struct process *process,
+	const struct elf_mapping *mapped, struct process_image *image, struct error *err)
+{
+	if (!table->host.functions->expect_jit_map(table->host.context, mapped, image, err))
+		return false;
+	if (image->jit_map.pid != 0 && process->begun_ns != 0)
+		image->jit_map.begun_ns = jit_map_unix_ns(process->begun_ns);
+	return true;
+}
+
+void image_end_program(struct process_table *table, const struct process *process, uint64_t clock_ns)
+{
+	const struct elf_mapping mapped = { .pid = process->pid };
+	struct image_key key = process_image_key_of(&mapped, PROFILE_MAPPING_ANON, process->life);
+	uint32_t id = hash_map_get(&table->by_file, &key);
+
+	if (id != HASH_MAP_NONE && table->images[id].jit_map.pid != 0)
+		table->images[id].jit_map.ended_ns = jit_map_unix_ns(clock_ns);
+}
+
+static bool process_image_open_image(struct process_table *table, const struct process *process,
+	const struct elf_mapping *mapped, enum profile_mapping_kind kind, struct process_image *image,
+	struct error *err)
 {
 	const struct process_host *host = &table->host;
 	struct elf_section build_info;
 	struct error why;
 
 	if (kind == PROFILE_MAPPING_ANON)
-		return host->functions->expect_jit_map(host->context, mapped, image, err);
+		return process_image_expect_names(table, process, mapped, image, err);
 	if (!host->functions->open(host->context, mapped, kind, &image->elf, &why)) {
 		if (table->notices)
 			buffer_printf(table->notices, "%s: its code stays unnamed\n", why.message);
@@ -168,8 +192,9 @@ static bool process_image_open_image(struct process_table *table, const struct e
 	return true;
 }
 
-static bool process_image_describe(struct process_table *table, const struct elf_mapping *mapped,
-	enum profile_mapping_kind kind, struct process_image *image, struct error *err)
+static bool process_image_describe(struct process_table *table, const struct process *process,
+	const struct elf_mapping *mapped, enum profile_mapping_kind kind, struct process_image *image,
+	struct error *err)
 {
 	struct profile_mapping mapping = { .kind = kind, .start = 0, .end = UINT64_MAX };
 	char build_id[2 * ELF_BUILD_ID_MAX_SIZE + 1] = "";
@@ -181,11 +206,11 @@ static bool process_image_describe(struct process_table *table, const struct elf
 		elf_build_id_format(elf_image_build_id(image->elf), build_id);
 		process_image_span_of(image->elf, &mapping);
 	}
-	/* A name without the pid, for the same code in another run is the same module; the offset keeps processes
-	 * apart. */
+	/* A name without the pid, for the same code in another run is the same module; the offset keeps processes, and
+	 * the programs of each, apart. */
 	if (kind == PROFILE_MAPPING_ANON) {
 		path = "//anon";
-		mapping.file_offset = (uint64_t)mapped->pid;
+		mapping.file_offset = (uint64_t)mapped->pid | (uint64_t)process->life << 32;
 	}
 	if (!profile_intern(table->profile, path, &mapping.path, err) ||
 		!profile_intern(table->profile, build_id, &mapping.build_id, err))
@@ -314,8 +339,8 @@ static bool may_be_opened(const struct elf_mapping *mapped)
 	return image_is_nameless(mapped) || elf_mapped_is_deleted(mapped->path);
 }
 
-static bool process_image_make_image(struct process_table *table, const struct elf_mapping *mapped,
-	enum profile_mapping_kind kind, uint32_t *id, struct error *err)
+static bool process_image_make_image(struct process_table *table, const struct process *process,
+	const struct elf_mapping *mapped, enum profile_mapping_kind kind, uint32_t *id, struct error *err)
 {
 	struct process_image image = {
 		.latest_place = PROFILE_NONE,
@@ -323,8 +348,8 @@ static bool process_image_make_image(struct process_table *table, const struct e
 		.is_vdso = kind == PROFILE_MAPPING_VDSO,
 	};
 
-	if (process_image_open_image(table, mapped, kind, &image, err) &&
-		process_image_describe(table, mapped, kind, &image, err) && add_image(table, &image, id, err))
+	if (process_image_open_image(table, process, mapped, kind, &image, err) &&
+		process_image_describe(table, process, mapped, kind, &image, err) && add_image(table, &image, id, err))
 		return true;
 	elf_image_unref(image.elf);
 	frame_table_destroy(image.table);
@@ -351,7 +376,7 @@ static bool was_written_over(const struct process_table *table, uint32_t image)
 static bool process_image_find_binary(
 	const struct process_table *table, const struct elf_mapping *mapped, uint32_t *image)
 {
-	struct image_key key = process_image_key_of(mapped, PROFILE_MAPPING_FILE);
+	struct image_key key = process_image_key_of(mapped, PROFILE_MAPPING_FILE, 0);
 
 	if (mapped->inode == 0 || jit_map_is_dump(mapped))
 		return false;
@@ -375,7 +400,7 @@ static bool process_image_find_image(struct process_table *table, struct process
 	if (may_be_opened(mapped) && !has_paid)
 		return true;
 	kind = image_kind_of(table, mapped);
-	key = process_image_key_of(mapped, kind);
+	key = process_image_key_of(mapped, kind, process->life);
 	*image = hash_map_get(&table->by_file, &key);
 	if (*image != HASH_MAP_NONE && !was_written_over(table, *image))
 		return true;
@@ -383,7 +408,7 @@ static bool process_image_find_image(struct process_table *table, struct process
 		*image = PROFILE_NONE;
 		return true;
 	}
-	if (!process_image_make_image(table, mapped, kind, image, err) ||
+	if (!process_image_make_image(table, process, mapped, kind, image, err) ||
 		!hash_map_add(&table->by_file, &key, *image, &value, &added, err))
 		return false;
 	*value = *image;
@@ -414,8 +439,7 @@ bool image_of_mapping(struct process_table *table, struct process *process, cons
 	if (image == PROFILE_NONE)
 		return true;
 	/* The mapping may be added when other code of the process is known already. */
-	if (jit_map_is_dump(mapped) &&
-		!table->host.functions->expect_jit_map(table->host.context, mapped, &table->images[image], err))
+	if (jit_map_is_dump(mapped) && !process_image_expect_names(table, process, mapped, &table->images[image], err))
 		return false;
 	place->bias = bias_in(table, process, image, mapped);
 	return true;

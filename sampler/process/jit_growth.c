@@ -117,7 +117,7 @@ static bool has_writer_ended(const struct process_table *table, const struct jit
 {
 	uint32_t id = hash_map_get(&table->by_pid, &place->pid);
 
-	return id == HASH_MAP_NONE || !table->processes[id].is_alive;
+	return id == HASH_MAP_NONE || !table->processes[id].is_alive || place->ended_ns != 0;
 }
 
 static bool look_at_image(struct process_table *table, struct process_image *image, int64_t now_ns, struct error *err)
@@ -169,12 +169,22 @@ static bool is_watched_file(const struct jit_growth *growth, const struct file_o
 	return fstat(file->fd, &found) == 0 && growth->device == found.st_dev && growth->inode == found.st_ino;
 }
 
+static bool was_written_since(const struct jit_growth *growth, const struct file_opened *file)
+{
+	struct stat found;
+
+	return fstat(file->fd, &found) == 0 && memcmp(&found.st_mtim, &growth->written, sizeof(found.st_mtim)) != 0;
+}
+
 bool jit_growth_was_rewritten(const struct process_image *image, const struct file_opened *file)
 {
 	const struct jit_growth *growth = image->growth;
 
 	return growth && file->name &&
-	       (growth->was_rewritten || (growth->growth.count > 0 && !is_watched_file(growth, file)));
+	       (growth->was_rewritten ||
+		       (growth->growth.count > 0 &&
+			       (!is_watched_file(growth, file) ||
+				       (image->jit_map.ended_ns != 0 && was_written_since(growth, file)))));
 }
 
 struct profile_growth jit_growth_take(struct process_image *image, const struct file_opened *file)

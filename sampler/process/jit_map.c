@@ -132,7 +132,14 @@ static bool place_of_dump(int32_t pid, const char *path, struct jit_place *place
 
 /* ---- The file ---- */
 
-enum { CLOCKS_DIFFER_S = 2 };
+enum { CLOCKS_DIFFER_S = 2, TICK_NS = 10000000, CLOCKS_APART_NS = 100000 };
+
+int64_t jit_map_unix_ns(uint64_t clock_ns)
+{
+	int64_t ago_ns = clock_read_ns(CLOCK_MONOTONIC) - proc_clock_offset_ns() - (int64_t)clock_ns;
+
+	return clock_read_ns(CLOCK_REALTIME) - ago_ns;
+}
 
 /* Whether the pid is still that of the process for which the place was found. */
 static bool jit_map_is_same_process(const struct jit_place *place)
@@ -163,19 +170,36 @@ static bool is_of_its_user(const struct jit_place *place, uid_t owner)
 	       (jit_map_is_same_process(place) && owner == identity_of(place->pid).user);
 }
 
+/* Who owns a file may set its time to any. */
+static int64_t jit_map_written_ns(const struct stat *info)
+{
+	static const int64_t second_ns = 1000000000;
+	int64_t seconds = info->st_mtim.tv_sec;
+
+	return seconds < 0                        ? 0
+	       : seconds >= INT64_MAX / second_ns ? INT64_MAX
+						  : seconds * second_ns + info->st_mtim.tv_nsec;
+}
+
 /*
  * Why a file is not believed; NULL: it is. Names in /tmp are anybody's: without these rules any user could name, and
  * make root read, what belongs to another user's process.
  */
 static const char *why_not(const struct jit_place *place, const struct stat *info)
 {
+	int64_t written_ns = jit_map_written_ns(info);
+
 	if (!S_ISREG(info->st_mode) || info->st_nlink > 1)
 		return "it is a link or no regular file";
 	if (!is_of_its_user(place, info->st_uid))
 		return place->pid ? "it belongs to neither the process's user nor root; 'chown' it if it is right"
 				  : "it belongs to neither you nor root; 'chown' it if it is right";
-	if (!place->may_be_older && place->since_s != 0 && info->st_mtime + CLOCKS_DIFFER_S < place->since_s)
+	/* The kernel dates a write to the tick before it. */
+	if (!place->may_be_older && ((place->since_s != 0 && info->st_mtime + CLOCKS_DIFFER_S < place->since_s) ||
+					    (place->begun_ns != 0 && written_ns < place->begun_ns - TICK_NS)))
 		return "it is older than the process of that pid, and so of an earlier one; 'touch' it if it is not";
+	if (place->ended_ns != 0 && written_ns > place->ended_ns + CLOCKS_APART_NS)
+		return JIT_MAP_IS_ANOTHERS;
 	return NULL;
 }
 

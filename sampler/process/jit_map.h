@@ -8,6 +8,10 @@
 /* The user of a process that is gone. */
 static const uid_t JIT_NO_USER = (uid_t)-1;
 
+/* Why a file names nothing that another program has written under the same pid. */
+#define JIT_MAP_IS_ANOTHERS                                                                                            \
+	"another program that had the pid later has written it, and the names of the first are lost; a jitdump has those of each"
+
 void jit_place_deinit(struct jit_place *place);
 
 /*
@@ -18,6 +22,9 @@ void jit_place_deinit(struct jit_place *place);
  */
 COMMON_MUST_CHECK
 bool jit_map_open(const struct jit_place *place, struct file_opened *file, struct buffer *notices, struct error *err);
+
+/* A time of the records' clock, of a live recording, since 1970. */
+int64_t jit_map_unix_ns(uint64_t clock_ns);
 
 /*
  * Whether the mapping is that of a jitdump. A runtime that writes one maps its first page, so that profilers hear of it

@@ -110,6 +110,12 @@ COMMON_MUST_CHECK
 bool image_of_mapping(struct process_table *table, struct process *process, const struct elf_mapping *mapped,
 	struct process_place *place, struct error *err);
 
+/*
+ * The program that a process executes gives way to another one: what its code is named by ends here. Times are by the
+ * records' clock.
+ */
+void image_end_program(struct process_table *table, const struct process *process, uint64_t clock_ns);
+
 /* Opens our own vdso, which is the same in every 64-bit process under this kernel. */
 COMMON_MUST_CHECK
 bool image_open_vdso(struct elf_image **image, struct error *err);

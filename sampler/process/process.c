@@ -384,6 +384,14 @@ bool process_table_heal(struct process_table *table, struct process *process, in
 	return true;
 }
 
+/* What the process has made until now is another program's. */
+static void begin_program(struct process_table *table, struct process *process, uint64_t time_ns)
+{
+	image_end_program(table, process, time_ns);
+	process->life = ++table->lives;
+	process->begun_ns = time_ns;
+}
+
 /* Handles a new program: the old one's mappings are gone, and the new one's arrive in records of their own. */
 static bool take_comm(struct process_table *table, const struct record *record, struct error *err)
 {
@@ -398,6 +406,7 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 		forget_mappings(table, process, 0, UINT64_MAX);
 		report_forgotten(table, process);
 		table->programs++;
+		begin_program(table, process, record->time_ns);
 		process->is_fresh = true;
 		process->fresh_losses = table->losses;
 		process->refused_ns = 0;
@@ -423,6 +432,7 @@ static bool copy_parent(struct process_table *table, const struct record *record
 		return false;
 	forget_mappings(table, child, 0, UINT64_MAX);
 	report_forgotten(table, child);
+	begin_program(table, child, record->time_ns);
 	child->owner = parent->owner;
 	child->identity = parent->identity;
 	child->work = 0;

@@ -15,9 +15,12 @@
 
 /* The file in which a process writes the names of the code that it makes: a perf map or a jitdump. */
 struct jit_place {
-	char *path;        /* owned, as the process names it; NULL: no file */
-	int32_t pid;       /* 0: of a recording of another time */
-	int64_t since_s;   /* when the process began, since 1970; 0: not known */
+	char *path;      /* owned, as the process names it; NULL: no file */
+	int32_t pid;     /* 0: of a recording of another time */
+	int64_t since_s; /* when the process began, since 1970; 0: not known */
+	/* When the program that makes the code began, and gave way to another under its pid, since 1970; 0: not known.
+	 */
+	int64_t begun_ns, ended_ns;
 	uid_t user;        /* whose files are believed, besides root's: the process's; JIT_NO_USER: not known */
 	bool has_own_root; /* the path means another directory for the process than for us, as in a container */
 	bool may_be_older; /* a file older than the process is believed */
@@ -63,6 +66,8 @@ struct process {
 	struct profile_process identity; /* when it was met, and executed its program */
 	char name[PROC_COMM_BYTES]; /* comm of the leader; it becomes a string of the profile when a sample needs it */
 	uint64_t generation;
+	uint32_t life;     /* which of the programs that the recording saw begin; 0: one that ran before */
+	uint64_t begun_ns; /* by the records' clock: when it began; 0: not known */
 	struct process_mappings mappings;
 	uint64_t probes, probes_end; /* where the kernel's code for probes of functions is mapped; 0: nowhere */
 };
@@ -156,6 +161,7 @@ struct process_table {
 	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
 	struct owners owners;
 	uint64_t next_generation;
+	uint32_t lives;                 /* programs that began, by an exec or a fork */
 	uint64_t version;               /* changes with every record of the sideband */
 	uint64_t losses;                /* times after which records of the sideband may be missing */
 	uint64_t births;                /* threads that were created, as the sideband reported */

@@ -200,6 +200,25 @@ static void a_file_that_is_written_anew_is_noticed(void **state)
 	}
 }
 
+/* What the next program of the pid writes is not what the first one wrote, whose last look came too late or not. */
+static void what_the_next_program_writes_is_noticed(void **state)
+{
+	struct growing *growing = *state;
+	struct process_image *image = add_maker(growing, USER, 1);
+	char name[] = "map";
+	struct file_opened now = { .name = name };
+
+	make_file(growing, 100);
+	look(growing);
+	image->jit_map.ended_ns = 1;
+	look(growing);
+	assert_true(image->growth->is_over);
+	now.fd = growing->host.file;
+	assert_false(jit_growth_was_rewritten(image, &now));
+	assert_int_equal(futimens(now.fd, (struct timespec[2]){ { .tv_sec = 7 }, { .tv_sec = 7 } }), 0);
+	assert_true(jit_growth_was_rewritten(image, &now));
+}
+
 static void of_an_ended_process_no_file_is_searched(void **state)
 {
 	struct growing *growing = *state;
@@ -262,6 +281,7 @@ int main(void)
 		TEST(a_file_grows_between_two_looks),
 		TEST(a_file_that_is_written_anew_is_noticed),
 		TEST(any_time_of_a_file_is_borne),
+		TEST(what_the_next_program_writes_is_noticed),
 		TEST(of_an_ended_process_no_file_is_searched),
 		TEST(what_an_ended_process_has_written_is_known),
 		TEST(one_account_leaves_files_to_others),

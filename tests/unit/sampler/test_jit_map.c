@@ -119,6 +119,38 @@ static void test_only_files_of_the_process_s_user_or_root_are_believed(void **st
 	assert_refused(fixture, JIT_NO_USER, "it belongs to neither");
 }
 
+/* One pid may be several programs', one after the other: each has the file that was written in its time. */
+static void test_a_file_is_of_the_program_in_whose_time_it_was_written(void **state)
+{
+	static const int64_t second_ns = 1000000000;
+	struct fixture *fixture = *state;
+	struct jit_place place = { .path = fixture->path, .pid = INT32_MAX, .user = geteuid() };
+	const struct timespec times[2] = { { 100, 500 }, { 100, 500 } };
+	const struct {
+		int64_t begun_ns, ended_ns;
+		const char *why;
+	} cases[] = {
+		{ 0, 0, NULL },
+		{ 99 * second_ns, 101 * second_ns, NULL },
+		{ 100 * second_ns + 1000000, 0, NULL },
+		{ 101 * second_ns, 0, "older than the process" },
+		{ 0, 99 * second_ns, "another program that had the pid later" },
+	};
+
+	make_file(fixture, fixture->path, geteuid());
+	assert_int_equal(utimensat(AT_FDCWD, fixture->path, times, 0), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		place.begun_ns = cases[i].begun_ns;
+		place.ended_ns = cases[i].ended_ns;
+		fixture->notices.size = 0;
+		assert_true(jit_map_open(&place, &fixture->file, &fixture->notices, &fixture->err));
+		assert_int_equal(fixture->file.name == NULL, cases[i].why != NULL);
+		if (cases[i].why)
+			assert_non_null(strstr(fixture->notices.data, cases[i].why));
+		file_opened_deinit(&fixture->file);
+	}
+}
+
 /* Runs until it is killed, in a root directory of its own, where /tmp is a link to the directory. */
 static pid_t start_in_container(const char *root, const char *directory)
 {
@@ -257,6 +289,7 @@ int main(void)
 		TEST(test_the_user_s_own_file_is_opened_once),
 		TEST(test_only_regular_files_with_one_name_are_believed),
 		TEST(test_only_files_of_the_process_s_user_or_root_are_believed),
+		TEST(test_a_file_is_of_the_program_in_whose_time_it_was_written),
 		TEST(test_a_link_does_not_lead_out_of_a_container),
 		TEST(test_a_process_may_change_its_user),
 		TEST(test_dumps_are_known_by_their_names),

@@ -31,6 +31,44 @@ static void test_fork_copies_and_exec_forgets(void **state)
 	assert_string_equal(child->name, "other");
 }
 
+/* Of the profile, of what a process has mapped at an address. */
+static uint32_t mapping_at(struct fixture *fixture, int32_t pid, uint64_t address)
+{
+	const struct process_mapping *mapping;
+	struct process *process;
+	struct error err;
+
+	assert_true(process_table_get(&fixture->table, pid, &process, &err));
+	mapping = mappings_find(&process->mappings, address);
+	assert_non_null(mapping);
+	return process_table_locate(&fixture->table, mapping->place, address).mapping;
+}
+
+/* The code that a pid's programs make is each one's own: it has other names. */
+static void test_made_code_is_a_programs(void **state)
+{
+	struct record fork = { .kind = RECORD_FORK, .pid = CHILD, .tid = CHILD, .fork = { PID, PID } };
+	struct record exec = { .kind = RECORD_COMM, .pid = CHILD, .tid = CHILD, .comm = { true, "other" } };
+	struct fixture *fixture = *state;
+	uint32_t first, second;
+
+	tell_mapping(fixture, PID, 0x1000, 0x2000, "//anon");
+	tell_record(fixture, &fork);
+	assert_int_equal(mapping_at(fixture, CHILD, 0x1000), mapping_at(fixture, PID, 0x1000));
+	tell_mapping(fixture, CHILD, 0x5000, 0x6000, "//anon");
+	first = mapping_at(fixture, CHILD, 0x5000);
+	tell_mapping(fixture, CHILD, 0x7000, 0x8000, "//anon");
+	assert_int_equal(mapping_at(fixture, CHILD, 0x7000), first);
+	tell_record(fixture, &exec);
+	tell_mapping(fixture, CHILD, 0x5000, 0x6000, "//anon");
+	second = mapping_at(fixture, CHILD, 0x5000);
+	assert_int_not_equal(second, first);
+	tell_record(fixture, &fork);
+	tell_mapping(fixture, CHILD, 0x5000, 0x6000, "//anon");
+	assert_int_not_equal(mapping_at(fixture, CHILD, 0x5000), first);
+	assert_int_not_equal(mapping_at(fixture, CHILD, 0x5000), second);
+}
+
 static bool is_probed(struct fixture *fixture, int32_t pid, uint64_t address)
 {
 	struct unwind_code code = { 0 };
@@ -398,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PROCESS_TEST(test_fork_copies_and_exec_forgets),
+		PROCESS_TEST(test_made_code_is_a_programs),
 		PROCESS_TEST(test_code_for_probes),
 		PROCESS_TEST(test_many_children_have_their_parents_name),
 		PROCESS_TEST(test_threads_take_their_creators_name),
