@@ -281,20 +281,23 @@ static bool heal_process(struct collector *collector, struct collector_held *hel
 }
 
 /*
- * Where records of mappings were lost, a walk may end at code that the process has mapped all the same. Walks that were
- * made together with the first such one find its maps read again.
+ * Where records of mappings were lost, or code was moved without one, a walk may end at code that the process has
+ * mapped all the same. Walks that were made together with the first such one find its maps read again.
  */
 static bool heal_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
 {
+	struct process_table *table = &collector->processes;
+	struct collector_held *at = &collector->held[held];
 	struct unwind_job *job = walked->job;
 	enum profile_stop ignored;
 
-	if (job->result.stop != PROFILE_STOP_NO_MAPPING || collector->processes.losses == 0)
+	if (job->result.stop != PROFILE_STOP_NO_MAPPING)
 		return true;
-	if (!heal_process(collector, &collector->held[held], err))
+	if (process_table_miss(table, &table->processes[at->process], at->record.time_ns) &&
+		!heal_process(collector, at, err))
 		return false;
 	if (job->space.generation != walked->space.process->generation &&
-		prepare_job(collector, &collector->held[held], &walked->space, job, &ignored))
+		prepare_job(collector, at, &walked->space, job, &ignored))
 		unwind_stacks(collector->unwinder, job, 1);
 	return true;
 }
@@ -531,6 +534,7 @@ static bool hold_sample(struct collector *collector, const struct record *record
 	collector->held[collector->held_count] =
 		(struct collector_held){ .record = *record, .process = who->process, .thread = who->thread };
 	held = &collector->held[collector->held_count++];
+	collector->processes.processes[who->process].is_sampled = true;
 	find_interpreter_frames(collector, held);
 	find_returns(collector, held);
 	if (!name_task(collector, held, err))

@@ -3,6 +3,7 @@
 
 #include "sampler/collect/counters.h"
 #include "sampler/process/process.h"
+#include "sampler/process/remaps.h"
 #include "sampler/recording.h"
 
 /* Turns records into samples of the profile. One thread uses a collector. */
@@ -62,6 +63,9 @@ void collector_miss_switches(struct collector *collector, uint64_t count);
 
 /* The processes that samples are of, borrowed. */
 struct process_table *collector_processes(struct collector *collector);
+
+/* Counts the samples that code which was moved without a record may have named falsely; `context`: the collector. */
+void collector_doubt(void *context, const struct remaps_doubt *doubt);
 
 /* Times of events count from this one on, by the clock of the records. */
 void collector_set_start(struct collector *collector, uint64_t start_ns);

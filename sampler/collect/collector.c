@@ -141,6 +141,49 @@ bool collector_met_32bit(const struct collector *collector)
 	return collector->met_32bit;
 }
 
+static bool is_in_doubt(const struct profile *profile, uint32_t stack, const struct remaps_doubt *doubt)
+{
+	for (uint32_t at = stack; at != 0; at = profile->stacks[at].parent) {
+		const struct profile_location *location = &profile->locations[profile->stacks[at].location];
+
+		for (size_t i = 0; i < doubt->count; i++)
+			if (location->mapping == doubt->ranges[i].mapping &&
+				location->address - doubt->ranges[i].start <
+					doubt->ranges[i].end - doubt->ranges[i].start)
+				return true;
+	}
+	return doubt->is_all;
+}
+
+void collector_doubt(void *context, const struct remaps_doubt *doubt)
+{
+	struct collector *collector = context;
+	const struct profile *profile = collector->profile;
+	int64_t since_ns = doubt->since_ns > collector->start_ns ? (int64_t)(doubt->since_ns - collector->start_ns) : 0;
+
+	for (size_t i = profile->event_count; i-- > 0 && profile->events[i].time_ns >= since_ns;) {
+		const struct profile_sample *sample = &profile->samples[profile->events[i].sample];
+
+		if (i < profile->weighted_count && profile->event_weights[i] != 0)
+			continue;
+		collector->moved += profile->threads[sample->thread].pid == doubt->pid &&
+				    is_in_doubt(profile, sample->stack, doubt);
+	}
+}
+
+static void describe_moved(const struct collector *collector)
+{
+	const struct profile_quality *quality = &collector->profile->quality;
+	uint64_t moved = collector->moved < quality->samples ? collector->moved : quality->samples;
+
+	if (moved > 0)
+		buffer_printf(collector->processes.notices,
+			"up to %.1f %% of the samples have the names of code that was there before: a program moved other code to its place, "
+			"of which the kernel does not tell (mremap), and the recorder saw it later; a recording that begins after that (-p) "
+			"is right from its first sample\n",
+			(double)moved * 100 / (double)quality->samples);
+}
+
 void collector_describe_limits(const struct collector *collector)
 {
 	const struct profile_quality *quality = &collector->profile->quality;
@@ -155,6 +198,7 @@ void collector_describe_limits(const struct collector *collector)
 			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
 	owners_describe(&processes->owners, quality->lost_sideband > 0, notices);
 	stack_depths_describe(&collector->depths, quality->samples, notices);
+	describe_moved(collector);
 	if (collector->interpreters)
 		interpreters_describe(collector->interpreters, notices);
 	if (processes->met_outside)

@@ -58,5 +58,6 @@ struct collector {
 	int64_t nominal_ns; /* CPU time that a sample stands for if the period is not a time */
 	struct collector_cuts cuts;
 	bool met_32bit;
-	bool has_cuts; /* some stacks were cut, and may be completed by other stacks */
+	uint64_t moved; /* samples that collector_doubt() has counted */
+	bool has_cuts;  /* some stacks were cut, and may be completed by other stacks */
 };

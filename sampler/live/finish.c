@@ -59,7 +59,10 @@ static void stop_sampling(struct sampler *sampler)
 	if (!has_failed && sampler->clock.is_on &&
 		!instruments_enable(&sampler->instruments, false, sampler->clock.stop_ns, &why))
 		sampler_end_early(sampler, &why);
-	if (!has_failed && !sampler_drain(sampler, UINT64_MAX, &why))
+	if (!has_failed)
+		remaps_read(&sampler->remaps, true);
+	if (!has_failed &&
+		(!sampler_drain(sampler, UINT64_MAX, &why) || !remaps_compare(&sampler->remaps, UINT64_MAX, &why)))
 		sampler_end_early(sampler, &why);
 	if (!instruments_describe(&sampler->instruments, &why))
 		sampler_end_early(sampler, &why);

@@ -172,6 +172,13 @@ static bool live_open_all(struct sampler *sampler, struct error *err)
 	collector_profile(sampler->collector)->facts.user_only = sampler->events.user_only;
 	collector_profile(sampler->collector)->facts.precise_ip = sampler->events.sample_attr.precise_ip;
 	sampler->instruments.session.collector = sampler->collector;
+	sampler->remaps = (struct remaps){
+		.table = collector_processes(sampler->collector),
+		.reader = sampler->reader,
+		.doubt = collector_doubt,
+		.context = sampler->collector,
+		.clock_offset_ns = sampler->clock.offset_ns,
+	};
 	return sampler_prepare_reading(sampler, err) &&
 	       facts_fill(collector_profile(sampler->collector), options, sampler->events.event_name, err) &&
 	       read_processes(sampler, err) &&

@@ -81,6 +81,7 @@ bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err
 
 void sampler_release(struct sampler *sampler)
 {
+	remaps_deinit(&sampler->remaps);
 	watch_deinit(&sampler->reading.watch);
 	order_deinit(&sampler->reading.order);
 	instruments_close(&sampler->instruments);

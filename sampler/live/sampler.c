@@ -105,6 +105,7 @@ bool sampler_poll(
 
 	timeout_ms = sampler_adapt_timeout(sampler, run_clock_now(&sampler->clock), timeout_ms);
 	timeout_ms = instruments_timeout(&sampler->instruments, run_clock_now(&sampler->clock), timeout_ms);
+	timeout_ms = remaps_timeout(&sampler->remaps, timeout_ms);
 	if (!watch_wait(&sampler->reading.watch, timeout_ms, wake_fd, err))
 		return false;
 	/* Every CPU has written records of this age, so no older record can arrive later and break the order. */
@@ -112,9 +113,11 @@ bool sampler_poll(
 	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
 		(order_is_crowded(&sampler->reading.order) &&
 			!sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
+		!remaps_compare(&sampler->remaps, clock - ORDER_HORIZON_NS, err) ||
 		!jit_growth_look(collector_processes(sampler->collector), err) || !sampler_adapt(sampler, clock, err) ||
 		!instruments_poll(&sampler->instruments, clock, err))
 		return false;
+	remaps_read(&sampler->remaps, false);
 	limit_priority(sampler);
 	sampler_note_ends(sampler, clock);
 	/* If that fails, the recording ends while its data can be kept. */

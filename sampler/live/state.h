@@ -57,6 +57,7 @@ struct sampler {
 	struct collector *collector;   /* owned */
 	struct command command;
 	struct reading reading;
+	struct remaps remaps;
 	struct instruments instruments;
 	struct part part;
 	struct error ended_early; /* ERROR_NONE: it did not */

@@ -427,6 +427,34 @@ static uint64_t bias_in(
 	return image->is_file ? mapped->file_offset - mapped->start : 0;
 }
 
+/* Whether two images are of one binary, of which an overlay may show several files. */
+static bool process_image_is_same(const struct process_table *table, uint32_t a, uint32_t b)
+{
+	const struct elf_image *first = table->images[a].elf, *second = table->images[b].elf;
+	const struct elf_build_id *ids[2] = { elf_image_build_id(first), elf_image_build_id(second) };
+
+	return a == b || (ids[0]->size > 0 && ids[0]->size == ids[1]->size &&
+				 memcmp(ids[0]->bytes, ids[1]->bytes, ids[0]->size) == 0);
+}
+
+bool image_may_be(const struct process_table *table, const struct process_place *found,
+	const struct process_place *believed, const struct elf_mapping *mapped)
+{
+	const struct process_image *image = &table->images[found->image];
+	const struct process_image *other = &table->images[believed->image];
+	struct bias_candidates candidates;
+
+	/* A file that cannot be opened may be any; of memory that has none nothing more is known. */
+	if (!image->elf)
+		return !other->elf || mapped->path[0] == '/';
+	if (!other->elf || !process_image_is_same(table, found->image, believed->image))
+		return false;
+	if (believed->bias == found->bias || image->is_vdso)
+		return believed->bias == found->bias;
+	process_image_find_candidates(image->elf, mapped, &candidates);
+	return process_image_is_candidate(&candidates, believed->bias);
+}
+
 bool image_of_mapping(struct process_table *table, struct process *process, const struct elf_mapping *mapped,
 	struct process_place *place, struct error *err)
 {

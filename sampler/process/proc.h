@@ -111,6 +111,13 @@ bool image_of_mapping(struct process_table *table, struct process *process, cons
 	struct process_place *place, struct error *err);
 
 /*
+ * Whether what was found at a mapping, by image_of_mapping(), may be what is believed to lie there: an image is one of
+ * several places where its segments have bytes of one page.
+ */
+bool image_may_be(const struct process_table *table, const struct process_place *found,
+	const struct process_place *believed, const struct elf_mapping *mapped);
+
+/*
  * The program that a process executes gives way to another one: what its code is named by ends here. Times are by the
  * records' clock.
  */

@@ -190,6 +190,12 @@ bool process_table_pay_reads(struct process_table *table, int32_t pid, uint64_t 
 	return owner_pay_reads(owner_of_pid(table, pid), clock_ns, count);
 }
 
+static void process_note_change(struct process_table *table, struct process *process)
+{
+	process->generation = table->next_generation++;
+	process->changed_ns = table->owners.now_ns;
+}
+
 /* Removes mappings of a process, or all of them where it has ended or executes another program. */
 static void forget_mappings(struct process_table *table, struct process *process, uint64_t start, uint64_t end)
 {
@@ -199,7 +205,7 @@ static void forget_mappings(struct process_table *table, struct process *process
 	if (start <= process->probes && process->probes < end)
 		process->probes = process->probes_end = 0;
 	owner_count_mappings(owner_of(table, process), before, process->mappings.count);
-	process->generation = table->next_generation++;
+	process_note_change(table, process);
 }
 
 static void report_forgotten(const struct process_table *table, const struct process *process)
@@ -224,7 +230,7 @@ static bool keep_mapping(
 	if (!mappings_add(&process->mappings, mapping, err) && err->code != ERROR_LIMIT)
 		return false;
 	owner_count_mappings(owner, before, process->mappings.count);
-	process->generation = table->next_generation++;
+	process_note_change(table, process);
 	return true;
 }
 
@@ -384,11 +390,30 @@ bool process_table_heal(struct process_table *table, struct process *process, in
 	return true;
 }
 
+bool process_table_miss(struct process_table *table, struct process *process, uint64_t clock_ns)
+{
+	static const uint64_t first_ns = 50000000, longest_ns = 2000000000;
+
+	if (process->losses != table->losses)
+		return true;
+	if (clock_ns - process->missed_ns < process->miss_pause_ns)
+		return false;
+	process->missed_ns = clock_ns;
+	process->miss_pause_ns = process->miss_pause_ns == 0 ? first_ns : 2 * process->miss_pause_ns;
+	if (process->miss_pause_ns > longest_ns)
+		process->miss_pause_ns = longest_ns;
+	process->losses = table->losses - 1;
+	return true;
+}
+
 /* What the process has made until now is another program's. */
 static void begin_program(struct process_table *table, struct process *process, uint64_t time_ns)
 {
 	image_end_program(table, process, time_ns);
 	process->life = ++table->lives;
+	process->met_ns = process->looked_ns = process->look_ns = 0;
+	process->missed_ns = process->miss_pause_ns = 0;
+	process->is_sampled = false;
 	process->begun_ns = time_ns;
 }
 

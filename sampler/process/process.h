@@ -69,6 +69,12 @@ struct process {
 	uint32_t life;     /* which of the programs that the recording saw begin; 0: one that ran before */
 	uint64_t begun_ns; /* by the records' clock: when it began; 0: not known */
 	struct process_mappings mappings;
+	/* By the records' clock: */
+	uint64_t changed_ns;               /* when its mappings changed last */
+	uint64_t missed_ns, miss_pause_ns; /* when code in no mapping was met, and how long it then does not count */
+	/* Of struct remaps: its first look, since when it was believed falsely at the earliest, and the next look. */
+	uint64_t met_ns, looked_ns, look_ns;
+	bool is_sampled;
 	uint64_t probes, probes_end; /* where the kernel's code for probes of functions is mapped; 0: nowhere */
 };
 
@@ -202,6 +208,12 @@ bool process_table_map(
  */
 COMMON_MUST_CHECK
 bool process_table_heal(struct process_table *table, struct process *process, int32_t tid, struct error *err);
+
+/*
+ * Notes that a process executes code in no mapping, and says whether process_table_heal() is to read its maps: also
+ * where no record was lost, as mremap() has none, but each time twice as late.
+ */
+bool process_table_miss(struct process_table *table, struct process *process, uint64_t clock_ns);
 
 /* The name of a thread, read from the host if the sideband has not reported it. */
 COMMON_MUST_CHECK

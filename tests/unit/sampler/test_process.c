@@ -358,6 +358,24 @@ static void test_a_loss_is_healed_once(void **state)
 	assert_non_null(path_at(fixture, getpid(), address));
 }
 
+/* Code in no mapping may have been moved there, of which no record tells and none was lost. */
+static void test_missed_code_is_looked_for_later_and_later(void **state)
+{
+	static const uint64_t ms_ns = 1000000;
+	static const uint64_t times_ms[] = { 1000, 1040, 1060, 1140, 1170 };
+	static const bool expected[] = { true, false, true, false, true };
+	struct fixture *fixture = *state;
+	struct process *process = stale_process(fixture);
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(times_ms) / sizeof(times_ms[0]); i++) {
+		mappings_remove(&process->mappings, 0, UINT64_MAX);
+		assert_int_equal(process_table_miss(&fixture->table, process, times_ms[i] * ms_ns), expected[i]);
+		assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+		assert_int_equal(process->mappings.count > 0, expected[i]);
+	}
+}
+
 static void test_a_loss_is_healed_at_its_users_cost(void **state)
 {
 	struct fixture *fixture = *state;
@@ -449,6 +467,7 @@ int main(void)
 		PROCESS_TEST(test_own_process),
 		PROCESS_TEST(test_data_is_found_by_its_image),
 		PROCESS_TEST(test_a_loss_is_healed_once),
+		PROCESS_TEST(test_missed_code_is_looked_for_later_and_later),
 		PROCESS_TEST(test_a_loss_is_healed_at_its_users_cost),
 		PROCESS_TEST(test_of_a_process_that_is_gone_the_known_stays),
 	};
