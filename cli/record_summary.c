@@ -89,6 +89,15 @@ static void append_stops(struct buffer *text, const struct profile *profile)
 			geteuid() == 0
 				? "tells once the recorder has met the probe, on Linux 5.8 or later, where BPF programs can be loaded (kelvin doctor), and without --native"
 				: "tells a recording of root since Linux 5.8");
+	if (quality->stops[PROFILE_STOP_STACK_SWITCH] > 0)
+		buffer_append_string(text,
+			"stack switch: the stack goes on in memory that a sample has no copy of (a signal handler's own stack, coroutines, "
+			"-fsplit-stack); -g fp follows it there in programs that keep frame pointers, without the function that a signal "
+			"interrupted\n");
+	if (quality->stops[PROFILE_STOP_NO_MAPPING] > 0)
+		buffer_append_string(text,
+			"no mapping: neither the kernel nor the maps of the process, which may have ended before they were read, tell of the code "
+			"that was called or returned to there; nothing shows more of these stacks\n");
 	if (quality->stops[PROFILE_STOP_STITCHED] > 0) {
 		digits_in_groups(quality->stops[PROFILE_STOP_STITCHED], count);
 		buffer_printf(text, "%s of the whole stacks %s stitched\n", count,
@@ -242,6 +251,34 @@ static void count_unnamed(const struct profile *profile, uint64_t *unnamed)
 static bool is_stripped_file(const struct profile_mapping *mapping)
 {
 	return mapping->kind == PROFILE_MAPPING_FILE && mapping->end != UINT64_MAX;
+}
+
+static bool passes_through(const struct profile *profile, uint32_t stack, const bool *is_wanted)
+{
+	for (uint32_t at = stack; at != 0; at = profile->stacks[at].parent) {
+		const struct profile_location *location = &profile->locations[profile->stacks[at].location];
+
+		for (uint32_t i = 0; i < location->line_count; i++)
+			if (is_wanted[profile->lines[location->first_line + i].function])
+				return true;
+	}
+	return false;
+}
+
+/* Functions whose names lie in a file that is not there (dwz), which is told when their binary is opened. */
+static void append_without_file(struct buffer *text, const struct profile *profile)
+{
+	CLEANUP(cleanup_free) bool *is_unnamed = calloc(profile->function_count + 1, sizeof(*is_unnamed));
+	uint64_t through = 0;
+
+	for (size_t i = 0; is_unnamed && i < profile->function_count; i++)
+		is_unnamed[i] = strcmp(profile_string(profile, profile->functions[i].name), "[unnamed]") == 0;
+	for (size_t i = 0; is_unnamed && i < profile->sample_count; i++)
+		if (passes_through(profile, profile->samples[i].stack, is_unnamed))
+			through += (uint64_t)profile->values[i * profile->value_type_count];
+	if (through > 0)
+		buffer_printf(text, "%.0f %% of the samples pass through inlined functions that are '[unnamed]'\n",
+			(double)through * 100 / (double)profile->quality.samples);
 }
 
 /* Names binaries that lack their symbols, as installed ones usually do. */
@@ -496,6 +533,7 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 		append_unseen(text, summary->profile);
 	if (!summary->no_names) {
 		record_summary_append_nameless(text, summary->profile);
+		append_without_file(text, summary->profile);
 		append_stripped(text, summary->profile);
 	}
 	naming_append_sources(text, &summary->sources);

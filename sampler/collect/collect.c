@@ -307,13 +307,16 @@ static bool heal_callchain(
 	struct collector *collector, struct collector_held *held, struct process_space *space, struct error *err)
 {
 	struct callchain callchain = callchain_of(&held->record.sample, PERF_CONTEXT_USER);
+	struct process_table *table = &collector->processes;
 	struct unwind_code code;
 
-	if (collector->processes.losses == space->process->losses)
-		return true;
+	/* Where nothing was lost, the function that runs may have been moved. */
+	if (table->losses == space->process->losses && callchain.count > 1)
+		callchain.count = 1;
 	for (size_t i = 0; i < callchain.count; i++)
 		if (!process_space_find(space, callchain_address(&callchain, i) - (i > 0), &code))
-			return heal_process(collector, held, err);
+			return !process_table_miss(table, &table->processes[held->process], held->record.time_ns) ||
+			       heal_process(collector, held, err);
 	return true;
 }
 
