@@ -116,3 +116,54 @@ run 0 kelvin record -o twice.pb.gz -- ./twice
 grep -ls made_by_map /tmp/perf-*.map | xargs -r rm -f
 at_least "$(share twice.pb.gz ';main;made_by_map')" 90 "share of code in a file that was deleted"
 says_not stderr 'without names|no names|unnamed'
+
+# Code that is moved by mremap(2), of which the kernel does not tell: to a free place, and over code that ran before.
+cat >remapped.c <<'SOURCE'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static void run_for(void (*function)(void), int ms)
+{
+	clock_t end = clock() + CLOCKS_PER_SEC / 1000 * ms;
+
+	while (clock() < end)
+		function();
+}
+
+static char *page_of(void *function)
+{
+	return (char *)((uintptr_t)function & ~4095ul);
+}
+
+int main(int argc, char **argv)
+{
+	void *first = dlsym(dlopen("./libfirst.so", RTLD_NOW), "run_first");
+	void *second = dlsym(dlopen("./libsecond.so", RTLD_NOW), "run_second");
+	char *from = page_of(second), *to = page_of(first);
+
+	run_for((void (*)(void))first, 200);
+	if (argc > 1 && strcmp(argv[1], "free") == 0)
+		to = (char *)0x30000000;
+	if (mremap(from, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
+		return 1;
+	run_for((void (*)(void))(to + ((char *)second - from)), 1000);
+	/* Their destructors are not where they were. */
+	_exit(0);
+}
+SOURCE
+for name in first second; do
+	printf 'void run_%s(void) { for (volatile int i = 0; i < 100000; i++); }\n' "$name" >"$name.c"
+	gcc -O1 -g -shared -fPIC "$name.c" -o "lib$name.so" || fail "$name.c does not compile"
+done
+gcc -O1 -g remapped.c -o remapped || fail "remapped.c does not compile"
+run 0 kelvin record -o free.pb.gz -- ./remapped free
+at_least "$(share free.pb.gz 'run_second')" 75 "share of code that was moved to a free place"
+says_not stderr 'no mapping|moved other code'
+run 0 kelvin record -o over.pb.gz -- ./remapped over
+at_least "$(share over.pb.gz 'run_second')" 40 "share of code that was moved over other code"
+says stderr '^up to [0-9.]+ % of the samples have the names of code that was there before: a program moved other code to its place'

@@ -149,5 +149,21 @@ says stderr '^/tmp/perf-[0-9]*\.map names nothing: it is older than the process 
 run 0 kelvin report earlier.pb.gz --folded -
 says_not stdout of_an_earlier_process
 
+# A map that the program before it wrote under the same pid, a moment ago, does so too.
+cat >before <<'END'
+#!/bin/sh
+printf '0 ffffffffffff of_the_program_before\n' >/tmp/perf-$$.map
+sleep 0.1
+echo $$ >before.pid
+exec ./jit none 500
+END
+chmod +x before
+run 0 kelvin record -o before.pb.gz -- ./before
+rm -f "/tmp/perf-$(<before.pid).map"
+says stderr '^/tmp/perf-[0-9]*\.map names nothing: it is older than the process of that pid'
+says stderr '^([5-9][0-9]|100) % of the samples pass through code that it would name'
+run 0 kelvin report before.pb.gz --folded -
+says_not stdout of_the_program_before
+
 run 0 kelvin record -o none.pb.gz -- ./jit none 500
 says stderr '^([5-9][0-9]|100) % of the time passes through functions made at run time that have no names: '
