@@ -103,8 +103,8 @@ static bool find_last_bucket(const struct elf_image *image, uint64_t offset, uin
 }
 
 /*
- * How many symbols there are up to the end of the chain that symbol `last` is in: its last one has the lowest bit of
- * its hash set. 0: the chain does not end in the table. `chains` holds the hashes from symbol `first` on.
+ * Counts the symbols up to the end of the chain that symbol `last` is in: its last one has the lowest bit of its hash
+ * set. 0: the chain does not end in the table. `chains` holds the hashes from symbol `first` on.
  */
 static uint64_t count_to_chain_end(
 	const struct elf_image *image, uint64_t chains, uint64_t room, uint32_t first, uint32_t last)
@@ -147,7 +147,7 @@ static bool count_by_gnu_hash(const struct elf_image *image, uint64_t address, u
 	return true;
 }
 
-/* How many symbols there are, by either kind of hash table. */
+/* Counts the symbols, by either kind of hash table. */
 static bool count_symbols(
 	const struct elf_image *image, const struct dynamic *dynamic, uint64_t *count, struct error *err)
 {

@@ -154,8 +154,8 @@ const char *elf_image_path(const struct elf_image *image);
 int elf_image_descriptor(const struct elf_image *image);
 
 /*
- * Whether the path leads to another file now or to none, as after a deploy. Each call checks the file system, except
- * for a copy, whose file is not looked at again.
+ * Returns whether the path leads to another file now or to none, as after a deploy. Each call checks the file system,
+ * except for a copy, whose file is not looked at again.
  */
 bool elf_image_is_deleted(const struct elf_image *image);
 
@@ -171,8 +171,8 @@ struct elf_file_identity {
 const struct elf_file_identity *elf_image_identity(const struct elf_image *image);
 
 /*
- * Whether the file still has the size of its mapping and the same build. A deploy that copies over a file, rather than
- * replacing it, leaves the mapping with bytes of another binary, or without any (SIGBUS).
+ * Returns whether the file still has the size of its mapping and the same build. A deploy that copies over a file,
+ * rather than replacing it, leaves the mapping with bytes of another binary, or without any (SIGBUS).
  */
 bool elf_image_is_intact(const struct elf_image *image);
 
@@ -218,8 +218,8 @@ COMMON_MUST_CHECK
 bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section);
 
 /*
- * Whether a compressed section counted as missing because inflating it would have taken memory out of all proportion to
- * the file (elf_image_most_bytes()).
+ * Returns whether a compressed section counted as missing because inflating it would have taken memory out of all
+ * proportion to the file (elf_image_most_bytes()).
  */
 bool elf_image_has_refused(struct elf_image *image);
 
@@ -246,7 +246,7 @@ bool elf_image_next_section(struct elf_image *image, const char *name, size_t *i
 COMMON_MUST_CHECK
 bool elf_image_section_start(struct elf_image *image, const char *name, uint64_t bytes, struct elf_section *section);
 
-/* Whether a section, by the index that symbols use, holds loaded code; false if there is no such section. */
+/* Returns whether a section, by the index that symbols use, holds loaded code; false if there is no such section. */
 bool elf_image_section_is_code(const struct elf_image *image, uint32_t index);
 
 /*
@@ -256,16 +256,16 @@ bool elf_image_section_is_code(const struct elf_image *image, uint32_t index);
 void elf_image_eh_frame(struct elf_image *image, struct elf_section *eh_frame, struct elf_section *eh_frame_hdr);
 
 /*
- * For the SIGBUS handler (si_code BUS_ADRERR) of a program. If a mapped file was truncated, this maps a page of zeros
- * in place of the lost page, so that the read continues and finds damaged bytes. Without such a handler, truncating a
- * mapped file while it is read ends the program. Sections requested afterwards are "not there". Async-signal-safe.
- * False if `address` is not in such a page.
+ * Serves the SIGBUS handler (si_code BUS_ADRERR) of a program. If a mapped file was truncated, this maps a page of
+ * zeros in place of the lost page, so that the read continues and finds damaged bytes. Without such a handler,
+ * truncating a mapped file while it is read ends the program. Sections requested afterwards are "not there".
+ * Async-signal-safe. False if `address` is not in such a page.
  */
 bool elf_image_fill_lost_page(const void *address);
 
 /* ---- Debug files ---- */
 
-/* What another file of an image is opened for. It decides where the file may lie. */
+/* The use that another file of an image is opened for. It decides where the file may lie. */
 enum elf_file_use {
 	ELF_FILE_BUILD_ID, /* a debug file, by its build id in a debug directory */
 	ELF_FILE_LINK,     /* the debug file or the dwz file that a section of the image names */
@@ -318,7 +318,7 @@ struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debu
 /* The dwz file that .gnu_debugaltlink or .debug_sup names, opened once and kept; borrowed. NULL if there is none. */
 struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options);
 
-/* Whether such a file is named and was not found, so that names are missing: `why` then has a line on it. */
+/* Returns whether such a file is named and was not found, so that names are missing: `why` then has a line on it. */
 bool elf_image_lacks_alt(struct elf_image *image, const struct elf_debug_options *options, struct error *why);
 
 static inline void elf_image_cleanup(struct elf_image **image)

@@ -24,8 +24,8 @@ static bool has_same_layout(const struct elf_image *a, const struct elf_image *b
 }
 
 /*
- * Whether the build is still the same after the file was written to: touch(1) is harmless, strip(1) moves sections, and
- * cp(1) brings another build.
+ * Returns whether the build is still the same after the file was written to: touch(1) is harmless, strip(1) moves
+ * sections, and cp(1) brings another build.
  */
 static bool is_still_the_same(const struct elf_image *image)
 {

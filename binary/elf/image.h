@@ -86,5 +86,5 @@ bool elf_image_read(const struct elf_image *image, uint64_t offset, void *out, s
 
 struct elf_file_identity elf_file_identity_of(const struct stat *info);
 
-/* Whether both are the same build; a missing id equals none. */
+/* Returns whether both are the same build; a missing id equals none. */
 bool elf_build_id_equal(const struct elf_build_id *a, const struct elf_build_id *b);

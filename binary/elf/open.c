@@ -35,8 +35,9 @@ static struct elf_image *elf_open_image_of(int fd, const char *path, size_t path
 }
 
 /*
- * Whether a file is large only by its holes. Reading it, as for a checksum, would take time and memory that whoever
- * made it has not spent. File systems that compress, or do not count blocks, show real binaries far above this ratio.
+ * Returns whether a file is large only by its holes. Reading it, as for a checksum, would take time and memory that
+ * whoever made it has not spent. File systems that compress, or do not count blocks, show real binaries far above this
+ * ratio.
  */
 static bool is_hollow(const struct stat *info)
 {

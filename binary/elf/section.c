@@ -17,14 +17,14 @@
 static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
 enum { MAX_INFLATED_RATIO = 1032 };
 
-/* For larger sections, getting memory page by page took half of the inflating time. */
+/* The size of large sections: for these, getting memory page by page took half of the inflating time. */
 enum { LARGE_BYTES = 1 << 20, MOST_AT_ONCE = 64 << 20 };
 
 enum { MAX_START_EIGHTHS = 7 };
 
 enum { MAX_STORED_BYTES = UINT16_MAX }; /* largest block that is not compressed (RFC 1951, 3.2.4) */
 
-/* How a section is compressed. */
+/* The compression of a section. */
 struct packing {
 	enum { PACKED_NOT, PACKED_ZLIB, PACKED_ZSTD } kind;
 	const uint8_t *bytes;
@@ -210,7 +210,7 @@ static bool elf_section_take_section(
 	return true;
 }
 
-/* Whether a section has the name; `.debug_info` may be called `.zdebug_info`. */
+/* Returns whether a section has the name; `.debug_info` may be called `.zdebug_info`. */
 static bool elf_section_has_name(const char *section, const char *wanted)
 {
 	if (strcmp(section, wanted) == 0)

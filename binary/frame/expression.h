@@ -3,7 +3,7 @@
 
 #include "binary/frame/frame.h"
 
-/* As frame_evaluate() describes it. */
+/* The arguments of frame_evaluate(), which describes them. */
 struct expression_input {
 	const uint64_t *registers;
 	size_t register_count;

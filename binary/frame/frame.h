@@ -11,7 +11,7 @@
  * which registers there are is the machine's to say. Addresses are image addresses (binary/elf/elf.h).
  */
 
-/* Where a caller's register is found. */
+/* The place of a caller's register. */
 enum frame_rule_kind {
 	FRAME_SAME,       /* not changed by the frame */
 	FRAME_AT_CFA,     /* in memory at CFA + offset */
@@ -41,7 +41,7 @@ struct frame_rule {
 /* The tables of an image with an index of their entries. Immutable: any number of threads may ask one. */
 struct frame_table;
 
-/* What a table is asked for. */
+/* The use that is made of a table. */
 enum frame_use {
 	FRAME_BOUNDS, /* only bounds, which .eh_frame alone gives */
 	FRAME_RULES,  /* rules as well, which .debug_frame may have where .eh_frame has none */
@@ -56,10 +56,13 @@ COMMON_MUST_CHECK
 bool frame_table_create(struct elf_image *image, enum frame_use use, struct frame_table **table, struct error *err);
 void frame_table_destroy(struct frame_table *table); /* NULL is taken */
 
-/* Whose registers its rules are about; NULL: a processor that is not known, of which there are only bounds. */
+/*
+ * Returns the processor whose registers the rules are about; NULL: a processor that is not known, of which there are
+ * only bounds.
+ */
 const struct machine *frame_table_machine(const struct frame_table *table);
 
-/* Whether it has no entry at all. */
+/* Returns whether it has no entry at all. */
 bool frame_table_is_empty(const struct frame_table *table);
 
 /* The memory that the table takes; sections that it had inflated belong to its image. */
@@ -86,7 +89,7 @@ struct frame_search {
 
 enum { FRAME_SEARCH_ENTRY_BYTES = 8 };
 
-/* For those who read the tables themselves; false where the image has no search table. */
+/* Gives the search table to callers that read the tables themselves; false where the image has no search table. */
 COMMON_MUST_CHECK
 bool frame_table_search(const struct frame_table *table, struct frame_search *search);
 

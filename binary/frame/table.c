@@ -180,8 +180,10 @@ static int32_t search_word(const struct frame_search *search, size_t entry, size
 	return value;
 }
 
-/* By the header: where in .eh_frame the code at `address` would be described; false when all code described lies above
- * it. */
+/*
+ * Finds in the header where in .eh_frame the code at `address` would be described; false when all code described lies
+ * above it.
+ */
 static bool find_by_header(const struct frame_table *table, uint64_t address, uint64_t *offset)
 {
 	const struct frame_search *search = &table->search;
@@ -260,7 +262,7 @@ bool frame_table_find_rule(const struct frame_table *table, uint64_t address, st
 	       row_make(&table->debug_frame, machine, &fde, address, rule) && !has_expression(rule);
 }
 
-/* Of listed entries the bounds are at hand. */
+/* Finds the entry that covers the address: listed entries have their bounds with them. */
 static bool frame_table_find_entry(const struct frame_table *table, uint64_t address, struct fde_entry *entry)
 {
 	const struct fde_entry *listed = find_by_index(&table->eh_index, address);

@@ -4,12 +4,12 @@
 #include "common/common.h"
 
 /*
- * What is known of a processor: one record of constants and functions each, chosen while the program runs by the
- * e_machine of an image, or by the name that a recording gives, and never by the preprocessor. So a recording of one
- * processor can be read on another. A second processor is files with its record and its system calls, a place in the
- * list of machine.c, and a line in CMakeLists.txt; tests/unit/machine/test_choice.c examines every record. Only for
- * x86-64 are, all the same: HotSpot's frames, reading of frames in the kernel (sampler/ebpf/), sampler/verify/, what
- * its counters tell (sampler/live/counter_sets.c), and sampler/simulate/. Rules for signed return addresses of aarch64
+ * The model of a processor: one record of constants and functions each, chosen while the program runs by the e_machine
+ * of an image, or by the name that a recording gives, and never by the preprocessor. So a recording of one processor
+ * can be read on another. A second processor is files with its record and its system calls, a place in the list of
+ * machine.c, and a line in CMakeLists.txt; tests/unit/machine/test_choice.c examines every record. Only for x86-64 are,
+ * all the same: HotSpot's frames, reading of frames in the kernel (sampler/ebpf/), sampler/verify/, what its counters
+ * tell (sampler/live/counter_sets.c), and sampler/simulate/. Rules for signed return addresses of aarch64
  * (DW_CFA_AARCH64_negate_ra_state) are not read by binary/frame/row.c.
  *
  * Registers go by DWARF's numbers. All bytes of code are foreign: nothing outside of what is handed over is read.
@@ -38,7 +38,7 @@ struct machine_stack_address {
 	int32_t offset; /* bytes */
 };
 
-/* What is known of a frame behind some instructions. */
+/* The state of a frame behind some instructions. */
 struct machine_frame {
 	struct machine_stack_address stack_pointer, frame_pointer;
 	int32_t top; /* the highest stack pointer so far: what lies below was pushed on the way, or by calls that
@@ -47,7 +47,7 @@ struct machine_frame {
 		saved[MACHINE_SAVED]; /* of machine->saved_registers: where they were read back from */
 };
 
-/* Where execution goes behind an instruction. */
+/* The course of execution behind an instruction. */
 enum machine_flow {
 	MACHINE_FLOW_NEXT,
 	MACHINE_FLOW_PADDING, /* to the next, and nothing was done */
@@ -110,7 +110,7 @@ struct machine_text {
 
 /* ---- System calls ---- */
 
-/* What a thread that blocks in a system call waits for, as far as the call alone tells. */
+/* The kind of thing that a thread which blocks in a system call waits for, as far as the call alone tells. */
 enum machine_call {
 	MACHINE_CALL_OTHER,
 	MACHINE_CALL_FUTEX,        /* futex: whether it waits is in its second argument */
@@ -141,7 +141,7 @@ enum { MACHINE_CALL_COUNT = 22 };
 
 struct machine;
 
-/* What reads instructions of a processor. A library may have to be loaded for it. One thread at a time. */
+/* A decoder of a processor's instructions. A library may have to be loaded for it. One thread at a time. */
 struct machine_decoder {
 	const struct machine *machine;
 };
@@ -170,11 +170,15 @@ struct machine {
 	uint8_t kernel_order[MACHINE_MAX_REGISTERS];
 	uint8_t kernel_call, kernel_arguments[2];
 
-	/* What a call pushes: the return address then lies right below the CFA. 0: it is in the register of
-	 * `return_column`. */
+	/*
+	 * The bytes that a call pushes: the return address then lies right below the CFA. 0: it is in the register of
+	 * `return_column`.
+	 */
 	uint8_t call_push_bytes;
 
-	/* Where a signal handler's caller finds the interrupted registers: bytes above the stack pointer, by register.
+	/*
+	 * The places of the registers that a signal handler interrupted, as its caller finds them: bytes above the
+	 * stack pointer, by register.
 	 */
 	uint16_t signal_offsets[MACHINE_MAX_REGISTERS];
 
@@ -186,29 +190,36 @@ struct machine {
 	const uint8_t *system_calls;
 	size_t system_call_count;
 
-	/* Whether the instruction before is a call: only then can it be a return address. */
+	/* Returns whether the instruction before is a call: only then can it be a return address. */
 	bool (*is_behind_call)(const struct machine_code *code);
-	/* How far from `code->at` the call to a fixed target leads that ends there. False: no such call ends there. */
+	/*
+	 * Finds the distance from `code->at` to the fixed target of the call that ends there. False: no such call ends
+	 * there.
+	 */
 	bool (*find_call)(const struct machine_code *code, int64_t *distance);
 	/* The jump that the bytes at `code->at` may be. False: they are none, or it is cut off. */
 	bool (*find_jump)(const struct machine_code *code, struct machine_jump *jump);
-	/* Whether the instruction before is a system call. */
+	/* Returns whether the instruction before is a system call. */
 	bool (*is_behind_system_call)(const struct machine_code *code);
-	/* Whether a signal handler returns there: it is rt_sigreturn, where the C library has no rules for it. */
+	/*
+	 * Returns whether a signal handler returns there: it is rt_sigreturn, where the C library has no rules for it.
+	 */
 	bool (*is_signal_return)(const struct machine_code *code);
-	/* Whether main() or a thread's first function may return there, behind which nothing returns, in musl. */
+	/*
+	 * Returns whether main() or a thread's first function may return there, behind which nothing returns, in musl.
+	 */
 	bool (*is_last_return)(const struct machine_code *code);
-	/* Whether a thread's first function returns there: the thread ends by a system call at once. */
+	/* Returns whether a thread's first function returns there: the thread ends by a system call at once. */
 	bool (*is_thread_start)(const struct machine_code *code);
-	/* Whether a function that keeps frame pointers begins a little before. */
+	/* Returns whether a function that keeps frame pointers begins a little before. */
 	bool (*keeps_frame_pointer)(const struct machine_code *code);
-	/* Whether it is glibc's __start_context, to which the function of makecontext() returns. */
+	/* Returns whether it is glibc's __start_context, to which the function of makecontext() returns. */
 	bool (*is_context_start)(const struct machine_code *code);
 
 	/*
-	 * From `code->at` on, the next jump through a slot, as entries of procedure linkage tables have it; `code->at`
-	 * then stands behind its first byte. `address` is that of code->bytes, `slot` that of the slot. False: there is
-	 * no other.
+	 * Finds, from `code->at` on, the next jump through a slot, as entries of
+	 * procedure linkage tables have it; `code->at` then stands behind its first byte. `address` is that of
+	 * code->bytes, `slot` that of the slot. False: there is no other.
 	 */
 	bool (*find_slot_jump)(struct machine_code *code, uint64_t address, uint64_t *slot);
 
@@ -238,10 +249,13 @@ struct machine {
 		struct machine_text *text);
 };
 
-/* By e_machine of an ELF header; NULL for a processor that is not known here: its stacks cannot be unwound. */
+/*
+ * Returns the record for the e_machine of an ELF header; NULL for a processor that is not known here: its stacks cannot
+ * be unwound.
+ */
 const struct machine *machine_of(uint16_t elf_machine);
 
-/* By the name that uname(2) gives, as in perf.data. NULL likewise. */
+/* Returns the record for the name that uname(2) gives, as in perf.data. NULL likewise. */
 const struct machine *machine_named(const char *name);
 
 /* The processor that this program runs on. NULL likewise. */
@@ -253,21 +267,21 @@ const struct machine *machine_host(void);
  */
 void machine_load_decoders(void);
 
-/* For the machine's code; NULL: a library that it needs is not installed, or memory is out. */
+/* Creates a decoder of the machine's code; NULL: a library that it needs is not installed, or memory is out. */
 struct machine_decoder *machine_decoder_create(const struct machine *machine);
 void machine_decoder_destroy(struct machine_decoder *decoder);
 
-/* What is known before the first instruction. */
+/* Returns what is known before the first instruction. */
 static inline struct machine_frame machine_frame_none(const struct machine *machine)
 {
 	return (struct machine_frame){ .stack_pointer = { .base = machine->stack_pointer },
 		.frame_pointer = { .base = machine->frame_pointer } };
 }
 
-/* Whether nothing was done to it so far. */
+/* Returns whether nothing was done to it so far. */
 bool machine_frame_is_none(const struct machine *machine, const struct machine_frame *frame);
 
-/* What a system call waits for, by its number; MACHINE_CALL_OTHER for a number that no call has. */
+/* Returns what a system call waits for, by its number; MACHINE_CALL_OTHER for a number that no call has. */
 enum machine_call machine_call_of(const struct machine *machine, int64_t number);
 
 /*

@@ -50,7 +50,7 @@ static bool is_behind_system_call(const struct machine_code *code)
 	return has_before(code, 2, UINT8_MAX, 0x0f) && has_before(code, 1, UINT8_MAX, 0x05);
 }
 
-/* By its ModR/M byte, one of that, a SIB byte and a displacement. */
+/* Recognises an indirect call by its ModR/M byte, one of that, a SIB byte and a displacement. */
 static bool is_behind_indirect_call(const struct machine_code *code)
 {
 	enum { GROUP_5 = 0xff, CALL_OF_GROUP = 2 << 3, REG_MASK = 7 << 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the system calls of x86-64 wait for. Their numbers never change (Linux, arch/x86/entry/syscalls/syscall_64.tbl);
+ * The waits of the system calls of x86-64. Their numbers never change (Linux, arch/x86/entry/syscalls/syscall_64.tbl);
  * they stand here by themselves, since the C library's header has those of the processor that this is compiled for.
  */
 #include "binary/machine/x86_64.h"

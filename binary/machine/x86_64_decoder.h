@@ -17,7 +17,7 @@ struct x86_64_decoder {
 	ZydisDecoder zydis;
 	ZyanStatus (*decode)(const ZydisDecoder *decoder, ZydisDecoderContext *context, const void *bytes,
 		ZyanUSize size, ZydisDecodedInstruction *instruction);
-	/* What makes text; `decode_full` NULL: it is not there. */
+	/* Formats an instruction; `decode_full` NULL: it is not there. */
 	ZyanStatus (*decode_full)(const ZydisDecoder *decoder, const void *bytes, ZyanUSize size,
 		ZydisDecodedInstruction *instruction, ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT]);
 	ZyanStatus (*format)(const ZydisFormatter *formatter, const ZydisDecodedInstruction *instruction,
@@ -40,7 +40,7 @@ void x86_64_destroy_decoder(struct machine_decoder *decoder);
 bool x86_64_decode(
 	const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction);
 
-/* As in struct machine. */
+/* These do what struct machine says. */
 bool x86_64_step(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
 	struct machine_step *step);
 bool x86_64_find_fields(

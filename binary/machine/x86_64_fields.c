@@ -12,7 +12,7 @@
 
 enum { SHAPE_BITS = 13, MAX_KEY_BYTES = 8 };
 
-/* What begins with the bytes of the key has these fields. */
+/* The fields of all instructions that begin with the bytes of the key. */
 struct x86_64_shape {
 	uint64_t key;
 	uint8_t key_size; /* 0: free */
@@ -68,7 +68,7 @@ static struct machine_fields fields_of(const ZydisDecodedInstruction *in, const 
 	return fields;
 }
 
-/* How many bytes decide about the rest; 0: not known to. 3DNow! has its opcode at the end. */
+/* Returns how many bytes decide about the rest; 0: not known to. 3DNow! has its opcode at the end. */
 static uint8_t deciding_bytes(const ZydisDecodedInstruction *in, const struct machine_fields *fields)
 {
 	if (in->opcode_map == ZYDIS_OPCODE_MAP_0F0F)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What instructions do to a stack frame, as far as a walk needs it. Encodings: Intel 64 manual, volume 2. */
+/* Effects of instructions on a stack frame, as far as a walk needs them. Encodings: Intel 64 manual, volume 2. */
 #include "binary/machine/x86_64_decoder.h"
 
 enum {
@@ -33,7 +33,7 @@ static bool set_stack_pointer(struct machine_frame *frame, struct machine_stack_
 	return address.base != 0;
 }
 
-/* By so many bytes; up where they are negative. */
+/* Lowers the stack pointer by so many bytes; up where they are negative. */
 static bool x86_64_frame_lower(struct machine_frame *frame, int64_t bytes)
 {
 	return set_stack_pointer(frame, moved(frame->stack_pointer, -bytes));
@@ -81,7 +81,10 @@ static bool has_modrm(const ZydisDecodedInstruction *in)
 	return in->attributes & ZYDIS_ATTRIB_HAS_MODRM;
 }
 
-/* Of the two ways to encode an operation between a register and another or memory (bit 1 of the opcode). */
+/*
+ * Returns which of the two ways to encode an operation between a register and another or memory is used (bit 1 of the
+ * opcode).
+ */
 static bool writes_reg(const ZydisDecodedInstruction *in)
 {
 	return in->opcode & 2;
@@ -99,7 +102,7 @@ static struct machine_stack_address x86_64_frame_value_of(const struct machine_f
 	return encoded == RBP_CODE ? frame->frame_pointer : unknown_address;
 }
 
-/* Of a memory operand by the stack or the frame pointer alone. */
+/* Returns the address of a memory operand that is given by the stack or the frame pointer alone. */
 static struct machine_stack_address address_of(const struct machine_frame *frame, const ZydisDecodedInstruction *in)
 {
 	enum { NO_INDEX = 4, NO_DISPLACEMENT = 0 };
@@ -195,7 +198,10 @@ static bool apply(struct machine_frame *frame, const ZydisDecodedInstruction *in
 	}
 }
 
-/* With the push of a register that a callee must keep, or with room for variables. */
+/*
+ * Returns whether a function begins here: with the push of a register that a callee must keep, or with room for
+ * variables.
+ */
 static bool begins_function(const ZydisDecodedInstruction *in)
 {
 	static const uint16_t pushed = 1 << RBX_CODE | 1 << RBP_CODE | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* In place of x86_64_zydis_shared.c where the archive is linked (KELVIN_ZYDIS_ARCHIVE). */
+/* This file stands in place of x86_64_zydis_shared.c where the archive is linked (KELVIN_ZYDIS_ARCHIVE). */
 #include "binary/machine/x86_64_decoder.h"
 
 bool x86_64_load_zydis(struct x86_64_decoder *decoder)
