@@ -24,8 +24,8 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 #define ARRAY_MAX_IDS ((size_t)UINT32_MAX - 1)
 
 /*
- * How many items of an array have a member that is at most `value`: the place behind them, by binary search. The array
- * is sorted by that member, a uint64_t; NULL where there are no items.
+ * Counts the items of an array that have a member which is at most `value`: the place behind them, by binary search.
+ * The array is sorted by that member, a uint64_t; NULL where there are no items.
  */
 #define ARRAY_COUNT_UP_TO(items, count, member, value)                                                                 \
 	_Generic((items)->member, uint64_t                                                                             \

@@ -34,8 +34,8 @@ static int compare_ages(const void *left, const void *right)
 }
 
 /*
- * Whether a file is one of the cache; other files, such as links, are left alone. ".kelvin-" is a file that was being
- * written.
+ * Returns whether a file is one of the cache; other files, such as links, are left alone. ".kelvin-" is a file that was
+ * being written.
  */
 static bool is_of_cache(const char *name)
 {

@@ -48,7 +48,7 @@ static inline uint64_t saturating_add_unsigned(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &result) ? UINT64_MAX : result;
 }
 
-/* Whether [offset, offset + size) lies within [0, limit). */
+/* Returns whether [offset, offset + size) lies within [0, limit). */
 static inline bool checked_range(uint64_t offset, uint64_t size, uint64_t limit)
 {
 	return offset <= limit && size <= limit - offset;

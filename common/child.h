@@ -5,7 +5,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the processes that a program forks do first, before they work for it. All is about the calling process. */
+/*
+ * Rights and endings of the processes that a program forks, set before they work for it. All is about the calling
+ * process.
+ */
 
 /*
  * Has the kernel kill the process when its parent ends, and ends it here if the parent has ended before. The first
@@ -18,7 +21,7 @@ void child_end_with(pid_t parent);
 void child_close_between(unsigned int first, unsigned int last);
 
 /*
- * How much memory the process has, and a child that it forks now begins with, as limits count it (proc_pid_statm(5)).
+ * The memory that the process has, and a child that it forks now begins with, as limits count it (proc_pid_statm(5)).
  * In bytes; 0: not known.
  */
 struct child_memory {
@@ -28,10 +31,12 @@ struct child_memory {
 struct child_memory child_memory(void);
 
 /*
- * What a process does, by the letter of proc_pid_stat(5): R it runs or waits for a CPU, S it sleeps until something
- * happens, D it waits for a disk or the like, Z it has ended; '\0': it is not there.
+ * Returns what a process does, by the letter of proc_pid_stat(5): R it runs or waits for a CPU, S it sleeps until
+ * something happens, D it waits for a disk or the like, Z it has ended; '\0': it is not there.
  */
 char child_state(pid_t pid);
 
-/* Of a program under a sanitizer, which cannot be confined, and whose confinement nobody relies on. */
+/*
+ * Returns whether the program runs under a sanitizer: it cannot be confined then, and nobody relies on its confinement.
+ */
 bool child_is_sanitized(void);

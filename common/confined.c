@@ -228,8 +228,8 @@ int64_t confined_cpu_ns(pid_t pid)
 /* ---- All of it ---- */
 
 /*
- * As child_end_with(), whose setting the change of user has cleared. The number of a parent outside of the process
- * namespace is always 0.
+ * Does again what child_end_with() did, whose setting the change of user has cleared. The number of a parent outside of
+ * the process namespace is always 0.
  */
 static void end_with_parent(int alive)
 {

@@ -28,7 +28,7 @@ struct confinement {
 	uid_t user;          /* its user where root started it: rights_user() */
 };
 
-/* What a confinement lacks, because the machine or a container around us does not allow it. A set of bits. */
+/* The parts that a confinement lacks, because the machine or a container around us does not allow it. A set of bits. */
 enum {
 	CONFINED_WITHOUT_FILTER = 1, /* no system call is refused; so it is under a sanitizer, which needs more */
 	CONFINED_WITHOUT_USER = 2,   /* it runs as root, or as a user who has other processes */
@@ -38,7 +38,7 @@ enum {
 	CONFINED_WITHOUT_ANY = 31,
 };
 
-/* What these are called: "a system call filter (seccomp), Landlock". `text` has room for `size` bytes. */
+/* Names what is lacking: "a system call filter (seccomp), Landlock". `text` has room for `size` bytes. */
 void confined_describe(unsigned int lacks, char *text, size_t size);
 
 /*
@@ -66,14 +66,16 @@ unsigned int confined_separate(void);
 /* Confines the calling process, a child of confined_fork(), for good. Returns what the confinement lacks. */
 unsigned int confined_enter(const struct confinement *confinement);
 
-/* What a confinement lacks here, found out by a child process that confines itself. */
+/* Finds out what a confinement lacks here, by a child process that confines itself. */
 unsigned int confined_probe(void);
 
-/* How much longer a program takes under a sanitizer, if this one runs under one: a factor for limits of time. */
+/*
+ * Returns how much longer a program takes under a sanitizer, if this one runs under one: a factor for limits of time.
+ */
 unsigned int confined_slowdown(void);
 
 /*
- * How much memory and CPU time the process may use is limited by its parent: it raises the first limit when the process
+ * The parent of a process limits how much memory and CPU time that may use: it raises the first limit when the process
  * gets more to work on (RLIMIT_DATA, in bytes: child_memory().data + what the child may take), and reads the second
  * (nanoseconds; -1: not known).
  */

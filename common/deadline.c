@@ -28,10 +28,10 @@
 
 enum { MOST_OWNERS = 64, MOST_STUCK_OF_OWNER = 2, LOOKS_PER_JOB = 4, MOST_LOOKS = 60 };
 
-/* Whose turn it is in a slot. */
+/* The party whose turn it is in a slot. */
 enum turn { TURN_CALLER, TURN_HELPER };
 
-/* What the caller and one helper share. */
+/* The memory that the caller and one helper share. */
 struct slot {
 	_Atomic uint32_t turn; /* a futex */
 	_Atomic pid_t pid;     /* of the helper; 0: it does not run yet */
@@ -40,7 +40,7 @@ struct slot {
 	_Alignas(4096) uint8_t room[DEADLINE_ROOM_BYTES];
 };
 
-/* What all processes share. Who has taken a helper over may write to it. */
+/* The memory that all processes share. Who has taken a helper over may write to it. */
 struct shared {
 	_Atomic uint32_t left; /* RIGHTS_LEFT_* of each that has given up its rights */
 	struct slot slots[DEADLINE_MOST_HELPERS];
@@ -100,7 +100,10 @@ static void deadline_wake(_Atomic uint32_t *word)
 
 /* ---- Helpers ---- */
 
-/* What a helper does beside its jobs: it waits, takes memory, hands over a descriptor, and ends. */
+/*
+ * Refuses all system calls but those of a helper beside its jobs: it waits, takes memory, hands over a descriptor, and
+ * ends.
+ */
 static bool deadline_refuse_calls(const struct deadline_rights *rights, int socket)
 {
 	const struct filter_rule own[] = {
@@ -135,7 +138,7 @@ static bool deadline_refuse_calls(const struct deadline_rights *rights, int sock
 static _Noreturn void run_helper(
 	struct shared *shared, struct slot *slot, const struct deadline_rights *rights, int socket)
 {
-	/* Before getpid() is refused. */
+	/* Written before getpid() is refused. */
 	atomic_store(&slot->pid, getpid());
 	if (!deadline_refuse_calls(rights, socket))
 		atomic_fetch_or(&shared->left, RIGHTS_LEFT_CALLS);
@@ -405,7 +408,7 @@ static bool is_refused(struct deadline *deadline, uint64_t owner)
 
 /* ---- Jobs ---- */
 
-/* Whether the helper waits for a CPU rather than in the kernel. It may not have been started yet. */
+/* Returns whether the helper waits for a CPU rather than in the kernel. It may not have been started yet. */
 static bool is_starved(const struct slot *slot)
 {
 	pid_t pid = atomic_load(&slot->pid);

@@ -27,8 +27,8 @@ enum {
 };
 
 /*
- * What a keeper and its helpers may do: jobs work on what others wrote. All of it is given up before the first job, for
- * good.
+ * The rights of a keeper (the process that forks helpers) and its helpers: jobs work on what others wrote. All of it is
+ * given up before the first job, for good.
  */
 struct deadline_rights {
 	uint64_t capabilities; /* that they keep, of those that the caller has (rights_keep()) */
@@ -38,7 +38,7 @@ struct deadline_rights {
 };
 
 /*
- * What one owner of late jobs, such as a user, and all owners together may cost. A job that is late adds its
+ * The cost that one owner of late jobs, such as a user, and all owners together may cause. A job that is late adds its
  * `wait_ns` to its owner's debt. Debts decrease with time, by one part in `forgiveness`.
  */
 struct deadline_limits {

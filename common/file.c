@@ -161,9 +161,9 @@ static bool destination_enter(struct destination *to, const char *path, struct e
 }
 
 /*
- * Whether what stands in the directory was made by someone whom the user trusts by writing there: the user, or the
- * owner of the directory. In a directory that others may write to, anybody can lead the file astray. The rule is that
- * of the kernel's fs.protected_symlinks and fs.protected_fifos (proc_sys_fs(5)), in directories of every mode.
+ * Returns whether what stands in the directory was made by someone whom the user trusts by writing there: the user, or
+ * the owner of the directory. In a directory that others may write to, anybody can lead the file astray. The rule is
+ * that of the kernel's fs.protected_symlinks and fs.protected_fifos (proc_sys_fs(5)), in directories of every mode.
  */
 static bool common_file_is_trusted(const struct destination *to)
 {
@@ -229,7 +229,7 @@ static bool destination_find_end(struct destination *to, struct error *err)
 	return to->is_followed || error_set_errno(err, ELOOP, "cannot write %s", to->path);
 }
 
-/* To be deinitialized also after an error. */
+/* Finds where to write. `to` is to be deinitialized also after an error. */
 static bool destination_find(struct destination *to, const char *path, struct error *err)
 {
 	*to = (struct destination){ .path = path, .directory = AT_FDCWD };
@@ -252,7 +252,7 @@ static bool destination_check_rights(const struct destination *to, struct error 
 }
 
 /*
- * Whether a file is in a file system whose files control the kernel or another program. The numbers that
+ * Returns whether a file is in a file system whose files control the kernel or another program. The numbers that
  * <linux/magic.h> lacks are from the kernel's sources: configfs, fusectl, functionfs, gadgetfs, rpc_pipefs, nfsd,
  * mqueue, dlmfs, oprofilefs.
  */
@@ -351,7 +351,7 @@ static bool set_mode(const struct destination *to, int fd, mode_t mode, struct e
 	       error_set_errno(err, errno, "cannot give %s the mode %04o", to->path, (unsigned int)mode);
 }
 
-/* What is written: to a new file beside the destination, or to a stream. */
+/* A file that is being written: to a new file beside the destination, or to a stream. */
 struct file_writing {
 	struct destination to;
 	char beside[64]; /* "": there is no such file */

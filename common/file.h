@@ -51,7 +51,10 @@ COMMON_MUST_CHECK
 bool file_commit(struct file_writing *writing, struct error *err);
 void file_abandon(struct file_writing *writing); /* NULL is allowed */
 
-/* Whether a file lies beside the one that is written for as long as that takes, which a killed process leaves there. */
+/*
+ * Returns whether a file lies beside the one that is written for as long as that takes, which a killed process leaves
+ * there.
+ */
 bool file_is_beside(const struct file_writing *writing);
 
 /* Writes all bytes to a descriptor, also to a pipe that is full for the moment. False with errno set. */

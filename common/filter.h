@@ -33,16 +33,16 @@ COMMON_MUST_CHECK
 bool filter_enter(const struct filter_rule *rules, size_t count);
 
 /*
- * As filter_enter(), for a process that works on bytes, beside what the rules allow: it has its memory, but for code,
- * makes threads, reads what is open and the clock, and ends.
+ * Enters as filter_enter() does, for a process that works on bytes, beside what the rules allow: it has its memory, but
+ * for code, makes threads, reads what is open and the clock, and ends.
  */
 COMMON_MUST_CHECK
 bool filter_enter_working(const struct filter_rule *rules, size_t count);
 
 /*
- * For a process that executes a program which is to start no other: it makes no process, only threads, and no socket,
- * whatever it executes; such a call fails with EPERM. All else stays allowed, under a sanitizer, too, as the program
- * that is executed has none. Sets no_new_privs. False if the kernel takes no filter.
+ * Confines a process that executes a program which is to start no other: it makes no process, only threads, and no
+ * socket, whatever it executes; such a call fails with EPERM. All else stays allowed, under a sanitizer, too, as the
+ * program that is executed has none. Sets no_new_privs. False if the kernel takes no filter.
  */
 COMMON_MUST_CHECK
 bool filter_enter_alone(void);

@@ -12,5 +12,5 @@ bool glob_matches(const char *glob, const char *text);
 /* A list of globs, for glob_matches_any(). At file scope it is static. */
 #define GLOBS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* Whether one of the list's globs matches. The list ends with NULL; the list NULL has none. */
+/* Returns whether one of the list's globs matches. The list ends with NULL; the list NULL has none. */
 bool glob_matches_any(const char *const *globs, const char *text);

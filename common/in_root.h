@@ -15,13 +15,13 @@
 int in_root_open(int root, const char *path, bool follows_last);
 
 /*
- * As in_root_open(), following the last link, but only links of root: for who reads as root. Others could lead it by
- * theirs to what they may not read. EACCES at any other link.
+ * Opens as in_root_open() does, following the last link, but only links of root: for who reads as root. Others could
+ * lead it by theirs to what they may not read. EACCES at any other link.
  */
 int in_root_open_by_root(int root, const char *path);
 
 /*
- * Which directory tree a process sees: a number of its mount namespace and of where its root is. Processes with the
- * same one see the same file at a path. 0: it is not known, or the process has ended.
+ * Returns the directory tree that a process sees: a number of its mount namespace and of where its root is. Processes
+ * with the same one see the same file at a path. 0: it is not known, or the process has ended.
  */
 uint64_t in_root_tree_of(int32_t pid);

@@ -13,5 +13,7 @@
  */
 bool installation_find(const char *built, const char *installed, const char *file, char folder[PATH_MAX]);
 
-/* Who owns this program, and so decides what it does, whoever runs it; (uid_t)-1: that is not known. */
+/*
+ * Returns the user who owns this program, and so decides what it does, whoever runs it; (uid_t)-1: that is not known.
+ */
 uid_t installation_owner(void);

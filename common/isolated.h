@@ -39,7 +39,7 @@ COMMON_MUST_CHECK
 bool isolated_start(struct isolated *isolated, const struct isolated_limits *limits, size_t result_bytes,
 	void (*work)(void *context, void *result), void *context, struct error *err);
 
-/* Whether the child has ended, by itself or at its deadline. Does not wait. True if there is no child. */
+/* Returns whether the child has ended, by itself or at its deadline. Does not wait. True if there is no child. */
 bool isolated_has_ended(struct isolated *isolated);
 
 /* Waits until the child has ended or its deadline is reached. */

@@ -20,5 +20,5 @@
  */
 int own_directory_open(const char *path, uid_t also, struct error *err);
 
-/* Whether it is such a directory and this user's, or is not there and would be made in one. */
+/* Returns whether it is such a directory and this user's, or is not there and would be made in one. */
 bool own_directory_is_ours(const char *path);

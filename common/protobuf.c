@@ -48,7 +48,7 @@ static size_t equal_tail(const uint8_t *a_end, const uint8_t *b_end, size_t most
 	return size;
 }
 
-/* Whether a varint begins `size` bytes before the end. */
+/* Returns whether a varint begins `size` bytes before the end. */
 static bool is_boundary(const struct byte_reader *column, size_t size)
 {
 	return size == byte_reader_left(column) || column->end[-1 - (ptrdiff_t)size] < 0x80;

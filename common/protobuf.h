@@ -38,7 +38,7 @@ static inline uint64_t protobuf_varint(struct byte_reader *r)
 	return byte_reader_uleb128(r);
 }
 
-/* As byte_reader_split(). */
+/* Splits as byte_reader_split() does. */
 static inline struct byte_reader protobuf_split(struct byte_reader *r, uint64_t size)
 {
 	const uint8_t *start = r->pos;
@@ -98,7 +98,7 @@ static inline bool protobuf_next_number(struct byte_reader *message, struct prot
 	message->failed |= field->bytes.failed;
 	return !message->failed;
 }
-/* How many numbers a packed column holds: each ends with a byte below 128. */
+/* Counts the numbers of a packed column: each ends with a byte below 128. */
 size_t protobuf_count_varints(const struct byte_reader *column);
 
 /*

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /*
- * What linux/landlock.h of the newest known version says, as headers of a system may be older than its kernel
+ * The definitions of linux/landlock.h of the newest known version, as headers of a system may be older than its kernel
  * (Documentation/userspace-api/landlock.rst).
  */
 struct landlock_rules {
@@ -127,7 +127,9 @@ unsigned int rights_keep(uint64_t capabilities)
  * (systemd, "Users, Groups, UIDs and GIDs on systemd Systems"). A process id is below 2^22.
  */
 enum { FIRST_USER = 0x7f000000, USERS_OF_A_KIND = 0x800000 };
-/* In a container with fewer users, those between the dynamic ones of systemd and nobody, which nobody is given either.
+/*
+ * User ids in a container with fewer users: those between the dynamic ones of systemd and nobody, which nobody is given
+ * either.
  */
 enum { FIRST_SMALL_USER = 65520, SMALL_USERS = 14 };
 
@@ -171,7 +173,7 @@ unsigned int rights_become_account(uid_t user)
 
 /* ---- Files ---- */
 
-/* What this version of Landlock cannot refuse. */
+/* Returns what this version of Landlock cannot refuse. */
 static unsigned int left_by_version(long version)
 {
 	enum { WITH_TRUNCATE = 3, WITH_TCP = 4, WITH_DEVICES = 5, WITH_OTHERS = 6 };
@@ -193,7 +195,7 @@ static struct landlock_rules rules_of_version(long version, uint64_t allowed_fil
 		.scoped = left & RIGHTS_LEFT_OTHERS ? 0 : LANDLOCK_OTHERS };
 }
 
-/* What can be done in a domain. */
+/* The accesses that are allowed in a domain. */
 struct domain {
 	uint64_t files;                     /* everywhere */
 	const struct rights_places *places; /* NULL: nothing else */

@@ -50,8 +50,8 @@ enum rights_kind { RIGHTS_READER, RIGHTS_BROKER };
 uid_t rights_user(enum rights_kind kind, pid_t number);
 
 /*
- * Where root runs the process, makes it that user, with a group of the same number and no other groups. A container
- * that has no such user has a smaller one. Capabilities that PR_SET_KEEPCAPS keeps stay. RIGHTS_LEFT_USER.
+ * Makes the process that user where root runs it, with a group of the same number and no other groups. A container that
+ * has no such user has a smaller one. Capabilities that PR_SET_KEEPCAPS keeps stay. RIGHTS_LEFT_USER.
  */
 COMMON_MUST_CHECK
 unsigned int rights_become(uid_t user);
@@ -80,13 +80,13 @@ COMMON_MUST_CHECK
 unsigned int rights_read_only(void);
 
 /*
- * As rights_read_only(), and no file is opened for reading, and no directory is listed. What stays: looking at a file's
- * metadata (stat(2), readlink(2), O_PATH).
+ * Confines as rights_read_only() does, and no file is opened for reading, and no directory is listed. What stays:
+ * looking at a file's metadata (stat(2), readlink(2), O_PATH).
  */
 COMMON_MUST_CHECK
 unsigned int rights_no_files(void);
 
-/* Where files are read and directories listed. */
+/* The places where files are read and directories listed. */
 struct rights_places {
 	const char *const *paths; /* of directories and files; those that do not exist are left out */
 	size_t path_count;
@@ -96,8 +96,8 @@ struct rights_places {
 };
 
 /*
- * As rights_read_only(), but files are read in these places alone, and TCP stays allowed. Links lead to no other place:
- * the kernel asks where a file lies, not by which name it was opened.
+ * Confines as rights_read_only() does, but files are read in these places alone, and TCP stays allowed. Links lead to
+ * no other place: the kernel asks where a file lies, not by which name it was opened.
  */
 COMMON_MUST_CHECK
 unsigned int rights_read_below(const struct rights_places *places);

@@ -30,17 +30,17 @@ struct account_share {
 	uint64_t account, held;
 };
 
-/* Whoever is no account, as a process that is known by a file alone: bounded by the whole. */
+/* A user without an account, as a process that is known by a file alone: bounded by the whole. */
 #define SHARES_NOBODY UINT64_MAX
 
 void shares_init(struct shares *shares, uint64_t most);
 void shares_deinit(struct shares *shares);
 
-/* Whether the account may hold so much more, which it then does. Also false for want of memory. */
+/* Returns whether the account may hold so much more, which it then does. Also false for want of memory. */
 COMMON_MUST_CHECK
 bool shares_take(struct shares *shares, uint64_t account, uint64_t amount);
 
-/* Whether so much more of what can be taken back is free. */
+/* Returns whether so much more of what can be taken back is free. */
 bool shares_fit(const struct shares *shares, uint64_t amount);
 
 /* Counts what an account holds; ERROR_MEMORY. */

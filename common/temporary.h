@@ -22,7 +22,7 @@ struct temporary {
 	pid_t remover;
 };
 
-/* How much is to be kept: little of it may lie in memory; much lies in $TMPDIR, /tmp or /var/tmp, if it can. */
+/* The amount that is to be kept: little of it may lie in memory; much lies in $TMPDIR, /tmp or /var/tmp, if it can. */
 enum temporary_size { TEMPORARY_SMALL, TEMPORARY_LARGE };
 
 /*
@@ -40,5 +40,5 @@ bool temporary_create(
  */
 void temporary_remove(struct temporary *temporary, struct buffer *notices);
 
-/* Whether the disk of the directory has no room left. */
+/* Returns whether the disk of the directory has no room left. */
 bool temporary_is_full(const struct temporary *temporary);

@@ -10,5 +10,5 @@
  */
 void work_pool_run(unsigned int threads, size_t count, void (*job)(void *context, size_t index), void *context);
 
-/* How many threads `threads` of work_pool_run() stands for. */
+/* Returns how many threads `threads` of work_pool_run() stands for. */
 unsigned int work_pool_threads(unsigned int threads);

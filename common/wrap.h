@@ -3,7 +3,7 @@
 
 #include "common/buffer.h"
 
-/* How a line of text is broken. */
+/* The rules by which a line of text is broken. */
 struct wrap {
 	size_t width;     /* of each line, in columns; more than `indent` */
 	size_t indent;    /* columns that are free in front of each line but the first */
