@@ -19,7 +19,7 @@
 /* The most that the kernel copies of a stack. */
 enum { RECORDING_MAX_STACK_BYTES = 65528 };
 
-/* What --verify compared, which is shown when it has names. */
+/* The stacks that --verify compared, shown when it has names. */
 struct compared_stacks;
 
 /* Programs whose begin made the kernel take the events of their processes away: they are set-user-ID, say. */

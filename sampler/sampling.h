@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 /*
- * From a target to a profile of addresses: perf events, rings, process maps, unwinding.
+ * The way from a target to a profile of addresses: perf events, rings, process maps, unwinding.
  *
  *	sampler_create()   checks the target, opens the events (disabled), reads the maps
  *	sampler_start()    enables them; a command starts to run
@@ -68,7 +68,7 @@ struct sampler_options {
 				   not */
 	bool elapsed;           /* where the elapsed time went is recorded too; needs off_cpu_ns, and no -a */
 	/*
-	 * How much work the target does (profile/requests.h): the exchanges on its sockets are counted, where that is
+	 * The target's work is measured (profile/requests.h): the exchanges on its sockets are counted, where that is
 	 * permitted, or one of these holds.
 	 */
 	bool no_requests;                   /* nothing is counted */
@@ -115,7 +115,7 @@ enum sampler_state {
 			    */
 };
 
-/* For a progress line; all counts are since the start. */
+/* Counts for a progress line; all counts are since the start. */
 struct sampler_progress {
 	enum sampler_state state;
 	uint64_t samples, lost, throttled;
@@ -235,7 +235,9 @@ struct sampler_capabilities {
 	uint64_t descriptor_limit;
 };
 
-/* Whether the text is an event as sampler_options.work_event names one; it need not be there. ERROR_USAGE: it is none.
+/*
+ * Checks whether the text is an event as sampler_options.work_event names one; it need not be there. ERROR_USAGE: it
+ * is none.
  */
 COMMON_MUST_CHECK
 bool sampler_check_work_event(const char *text, struct error *err);

@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* How records become samples: their stacks are walked together, completed, and added to the profile. */
+/* Turns records into samples: their stacks are walked together, completed, and added to the profile. */
 
 /* Puts registers into DWARF's order; the record has them in perf's. */
 static void collect_take_registers(
@@ -34,7 +34,7 @@ static enum profile_stop stop_of_callchain(const struct unwind_code *outermost, 
 }
 
 /*
- * Whether a function has no frame where it was sampled, as most without calls and all of programs without frame
+ * Returns whether a function has no frame where it was sampled, as most without calls and all of programs without frame
  * pointers: the register then is that of a caller further out, and the chain goes on behind it.
  */
 static bool is_frameless(const struct unwind_code *innermost)
@@ -81,7 +81,10 @@ static bool is_cut(enum profile_stop stop)
 	return stop == PROFILE_STOP_DUMP_END || stop == PROFILE_STOP_STACK_SWITCH || stop == PROFILE_STOP_NO_RULE;
 }
 
-/* Whether the sample was taken in execve() after the old stack was unmapped: the stack pointer then points nowhere. */
+/*
+ * Returns whether the sample was taken in execve() after the old stack was unmapped: the stack pointer then points
+ * nowhere.
+ */
 static bool has_lost_its_stack(const struct record_sample *sample)
 {
 	return sample->is_kernel && sample->stack_bytes == 0;
@@ -192,7 +195,7 @@ static bool find_who(
 	return look_up_who(collector, record, who, err);
 }
 
-/* When it was taken, since the recording began. */
+/* Returns the time at which it was taken, since the recording began. */
 static int64_t collect_time_of(const struct collector *collector, const struct record *record)
 {
 	return record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
@@ -213,7 +216,7 @@ static bool collect_count_sample(struct collector *collector, size_t held, uint3
 	return profile_count_sample(profile, sample, values, collect_time_of(collector, record), err);
 }
 
-/* How many bytes of the stack a walk has used; UINT64_MAX if the walk was cut, since it may need more. */
+/* Returns how many bytes of the stack a walk has used; UINT64_MAX if the walk was cut, since it may need more. */
 static uint64_t used_bytes(const struct unwind_job *job)
 {
 	enum { SIGNAL_FRAME_BYTES = 512 }; /* no step reads further above the frame's stack pointer */
@@ -366,9 +369,9 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 }
 
 /*
- * Where a thread was ready to run and lost its CPU, the kernel's part of its stack is how that was done: in an
- * interrupt, or as a system call returned (exit_to_user_mode_loop), where kernels that preempt lazily do it. The wait
- * is the program's own code's.
+ * Returns whether a thread was ready to run and lost its CPU: the kernel's part of its stack is how that was done: in
+ * an interrupt, or as a system call returned (exit_to_user_mode_loop), where kernels that preempt lazily do it. The
+ * wait is the program's own code's.
  */
 static bool is_preempted(const struct walked *walked)
 {

@@ -70,7 +70,7 @@ void collector_doubt(void *context, const struct remaps_doubt *doubt);
 /* Times of events count from this one on, by the clock of the records. */
 void collector_set_start(struct collector *collector, uint64_t start_ns);
 
-/* From now on the counters are those of threads, or of CPUs: their events were opened anew. */
+/* Tells the collector that from now on the counters are those of threads, or of CPUs: their events were opened anew. */
 void collector_set_counts_threads(struct collector *collector, bool counts_threads);
 
 /* One record, in order of time. The bytes of a sample must stay as long as samples are held, or until the flush. */
@@ -81,7 +81,7 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 COMMON_MUST_CHECK
 bool collector_leave_out(struct collector *collector, const struct record *record, struct error *err);
 
-/* How many samples are held until others arrive, so that their stacks are walked together. */
+/* Returns how many samples are held until others arrive, so that their stacks are walked together. */
 size_t collector_held_count(const struct collector *collector);
 
 /* Adds all held samples to the profile. */
@@ -95,7 +95,7 @@ struct collector_cuts {
 };
 struct collector_cuts collector_cuts(const struct collector *collector);
 
-/* Whether samples were of 32-bit processes, whose stacks are not supported. */
+/* Returns whether samples were of 32-bit processes, whose stacks are not supported. */
 bool collector_met_32bit(const struct collector *collector);
 
 /* Appends notices on what the stacks of live processes lack, to those of the options, which are not NULL then. */

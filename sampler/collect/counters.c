@@ -16,7 +16,7 @@ enum { MAX_INSTANCES = 1 << 18 };
  */
 static const double least_scale = 1.05;
 
-/* What a group had counted at its last sample. */
+/* The counts of a group at its last sample. */
 struct counters_instance {
 	uint64_t totals[COUNTERS_MAX_MEMBERS];
 	uint64_t running_ns;

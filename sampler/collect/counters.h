@@ -65,7 +65,7 @@ bool counters_take(struct counters *counters, const struct record *record, uint3
 void counters_fill(
 	const struct counters *counters, uint32_t held, bool is_kernel, int64_t values[PROFILE_MAX_VALUE_TYPES]);
 
-/* From now on the group counts threads, or CPUs: its events were opened anew. */
+/* Tells the counters that from now on the group counts threads, or CPUs: its events were opened anew. */
 void counters_set_threads(struct counters *counters, bool are_of_threads);
 
 /* Percent of the time in which the counters ran, at most 100. */

@@ -165,7 +165,7 @@ static void start_running(struct elapsed *e, const struct elapsed_point *points,
 	}
 }
 
-/* What threads have not given to a sample yet. Returns what no thread has a sample for. */
+/* Takes what threads have not given to a sample yet. Returns what no thread has a sample for. */
 static double end_threads(struct elapsed *e, size_t threads)
 {
 	double rest = e->gap;

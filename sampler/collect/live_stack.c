@@ -36,7 +36,10 @@ void live_stack_touch(
 		space->table->host.context, space->process->pid, &here, there, here.iov_len);
 }
 
-/* Whether the live stack still continues the copied one: another stack by then shows as a call to another function. */
+/*
+ * Returns whether the live stack still continues the copied one: another stack by then shows as a call to another
+ * function.
+ */
 static bool live_stack_is_continued(const struct unwind_job *job, size_t cut)
 {
 	const struct unwind_frame *frames = job->result.frames;

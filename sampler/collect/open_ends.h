@@ -4,7 +4,7 @@
 #include "sampler/process/process.h"
 
 /*
- * Where open stacks end: counts them by the place of their outermost frame, and by the image that this returns to
+ * The ends of open stacks: counts them by the place of their outermost frame, and by the image that this returns to
  * though no call there has led to it, for as many as there is room. The most frequent ones keep their places (Metwally
  * et al. 2005, "Space-Saving"), and a count may be too large by that of what was there before.
  */

@@ -159,7 +159,7 @@ bool result_take_images(struct recording *result, struct process_table *table, s
 	return result_take_maps(symbols, table, is_sampled, err);
 }
 
-/* What a process is when the recording has ended, beside what it was when it was met. */
+/* Returns what a process is when the recording has ended, beside what it was when it was met. */
 static struct profile_process identify_again(const struct process_table *table, const struct process *process)
 {
 	struct profile_process known = process->identity, now = { 0 };

@@ -21,7 +21,7 @@ void sleeper_deinit(struct sleeper *sleeper)
 	*sleeper = (struct sleeper){ 0 };
 }
 
-/* Where perf has the value of a register. */
+/* Returns where perf has the value of a register. */
 static size_t index_of_register(const struct machine *machine, uint8_t number)
 {
 	size_t index = 0;

@@ -4,8 +4,8 @@
 #include "sampler/unwind/unwind.h"
 
 /*
- * How large the copies of stacks would have to be that were cut at the end of theirs. Where a thread's stack begins is
- * known once one of its stacks was whole.
+ * The sizes that copies of stacks would need that were cut at the end of theirs. Where a thread's stack begins is known
+ * once one of its stacks was whole.
  */
 enum { STACK_DEPTH_THREADS = 256, STACK_DEPTH_SIZES = 2 };
 

@@ -81,8 +81,8 @@ static void stitch_append(struct unwind_result *result, const struct unwind_fram
 }
 
 /*
- * Whether two frames are the same activation of a function: they begin and end at the same places in the stack. They
- * may stand at different calls.
+ * Returns whether two frames are the same activation of a function: they begin and end at the same places in the stack.
+ * They may stand at different calls.
  */
 static bool is_same_activation(
 	const struct unwind_frame *inner, const struct unwind_frame *outer, const struct unwind_result *result)

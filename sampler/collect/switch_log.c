@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Of a program that switches 50,000 times a second, five minutes. */
+/* The switches of five minutes, of a program that switches 50,000 times a second. */
 enum { MOST_SWITCHES = 1 << 24 };
 
 /* Less than this part of the switches is not worth a line. */

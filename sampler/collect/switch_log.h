@@ -21,7 +21,7 @@ bool switch_log_add(struct switch_log *switches, int64_t time_ns, int32_t tid, b
 /* Switches that are missing. */
 void switch_log_miss(struct switch_log *switches, uint64_t count);
 
-/* Whether a record is of a switch, or of the begin or end of a thread. */
+/* Returns whether a record is of a switch, or of the begin or end of a thread. */
 bool switch_log_has(const struct record *record);
 
 /* Keeps such a record; `time_ns` since the begin of the recording. */

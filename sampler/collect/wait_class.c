@@ -146,7 +146,7 @@ static bool is_by_file(enum machine_call call, const struct ebpf_wait *wait)
 
 bool wait_class_needs_file(const struct machine *machine, const struct ebpf_wait *wait)
 {
-	/* Who the other end is was told of sockets only. */
+	/* Only of sockets is it known who the other end is. */
 	return wait->state != 0 && !(wait->state & TASK_UNINTERRUPTIBLE) && wait->peer == EBPF_PEER_UNKNOWN &&
 	       is_by_file(call_of(machine, wait), wait);
 }

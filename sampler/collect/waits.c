@@ -159,7 +159,7 @@ static struct release *collect_waits_place_of(struct wait_counter *waits, uint64
 	return &waits->releases[hash_mix(sequence, 0x9e3779b97f4a7c15) % RELEASES];
 }
 
-/* Whether the thread is in a call that may send something. */
+/* Returns whether the thread is in a call that may send something. */
 static bool is_sending(const struct wait_counter *waits, const struct ebpf_wait *wait)
 {
 	enum machine_call call =

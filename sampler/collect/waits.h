@@ -11,13 +11,15 @@
  */
 struct wait_counter;
 
-/* For a profile whose values are those of waits. It and the machine, which may be NULL, are borrowed. */
+/*
+ * Creates a counter for a profile whose values are those of waits. It and the machine, which may be NULL, are borrowed.
+ */
 COMMON_MUST_CHECK
 bool wait_counter_create(
 	struct profile *profile, const struct machine *machine, struct wait_counter **waits, struct error *err);
 void wait_counter_destroy(struct wait_counter *waits);
 
-/* What the kernel's program has written with a sample; false for one of the CPU. */
+/* Reads what the kernel's program has written with a sample; false for one of the CPU. */
 COMMON_MUST_CHECK
 bool wait_counter_read(const struct record_sample *sample, struct ebpf_wait *wait);
 

@@ -9,8 +9,9 @@
 #include <linux/sched.h>
 
 /*
- * Where the running kernel has what the programs read: written before they are loaded, and constants to the verifier.
- * A relocation against the kernel's types (CO-RE) would find them too, but libbpf parses all of those types for one.
+ * Offsets, in the running kernel, of what the programs read: written before they are loaded, and constants to the
+ * verifier. A relocation against the kernel's types (CO-RE) would find them too, but libbpf parses all of those types
+ * for one.
  */
 const volatile __u16 tgid_offset, pid_offset, clone_flags_offset;
 

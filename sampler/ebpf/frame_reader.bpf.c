@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* At each sample: the frames of the interrupted thread's interpreter. One of the programs is loaded. */
+/* Writes, at each sample, the frames of the interrupted thread's interpreter. One of the programs is loaded. */
 #define SAMPLES_WAITS 0
 
 #include "sampler/ebpf/process_set_map.h"

@@ -207,7 +207,7 @@ static bool is_in_frame(uint32_t offset, size_t bytes)
 	return offset <= PYTHON_FRAME_BYTES - bytes;
 }
 
-/* Whether the program finds the members of frames in what it reads of them. */
+/* Returns whether the program finds the members of frames in what it reads of them. */
 static bool frame_reader_is_readable(const struct ebpf_interpreter *interpreter)
 {
 	const struct ebpf_python *python = &interpreter->python;

@@ -52,7 +52,7 @@ void ebpf_frame_reader_destroy(struct ebpf_frame_reader *reader); /* NULL is all
  */
 int ebpf_frame_reader_program(const struct ebpf_frame_reader *reader);
 
-/* Whether samples of processes that are not in options->processes are dropped; at first they are not. */
+/* Sets whether samples of processes that are not in options->processes are dropped; at first they are not. */
 void ebpf_frame_reader_set_filtering(struct ebpf_frame_reader *reader, bool filters);
 
 /*
@@ -93,13 +93,13 @@ struct ebpf_piece {
 	size_t size;
 };
 
-/* From now on return addresses that the kernel has replaced are read. */
+/* Has return addresses that the kernel has replaced read from now on. */
 void ebpf_frame_reader_expect_returns(struct ebpf_frame_reader *reader);
 
 /*
- * Those of a thread at a sample, found as frames are, in pairs of words: of each the address of the stack at which it
- * stood, then the return address, the innermost first. The first pair is where an instruction with a probe runs
- * meanwhile, and where it stands in the code; zeros: none does. False: nothing is known.
+ * Finds the replaced return addresses of a thread at a sample, as frames are found, in pairs of words: of each the
+ * address of the stack at which it stood, then the return address, the innermost first. The first pair is where an
+ * instruction with a probe runs meanwhile, and where it stands in the code; zeros: none does. False: nothing is known.
  */
 bool ebpf_frame_reader_find_returns(
 	struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_frames *returns);

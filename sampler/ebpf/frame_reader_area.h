@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * What the programs that read frames of interpreters share: how they know processes and threads, and how they write to
- * the CPU's area. Only programs (.bpf.c) include this. The maps are those of frame_reader.bpf.c, which other programs
- * share.
+ * The common part of the programs that read frames of interpreters: how they know processes and threads, and how they
+ * write to the CPU's area. Only programs (.bpf.c) include this. The maps are those of frame_reader.bpf.c, which other
+ * programs share.
  *
  * All that is read of the process is foreign: each loop has a bound, each offset a mask.
  *
@@ -89,7 +89,7 @@ static inline __u32 read_own_tid(const char *task)
 	return number;
 }
 
-/* What is remembered of the current thread. */
+/* Returns what is remembered of the current thread. */
 static inline struct frames_place *find_place(void)
 {
 	__u32 tid = bpf_get_current_pid_tgid(), index = tid & (FRAMES_PLACES - 1);
@@ -122,7 +122,7 @@ static inline void pause_search(struct frames_place *place)
 	place->not_before = bpf_ktime_get_ns() + SEARCH_PAUSE_NS;
 }
 
-/* How to read the current process; one that is not known is read like its parent. */
+/* Returns how to read the current process; one that is not known is read like its parent. */
 static inline const struct ebpf_interpreter *find_interpreter(const char *task, struct frames_place *place)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -164,8 +164,8 @@ static inline _Bool write_word(struct frames_area *area, __u64 value)
 }
 
 /*
- * How many words the next block may have. What does not fit before the ring's end may go on behind it when the rest of
- * the ring is free.
+ * Returns how many words the next block may have. What does not fit before the ring's end may go on behind it when the
+ * rest of the ring is free.
  */
 static inline __u64 room_of(const struct frames_area *area)
 {
@@ -201,13 +201,16 @@ static inline void publish(struct frames_area *area, __u64 begin_ns, __u64 threa
 
 /* ---- Frames ---- */
 
-/* What is read is in the area itself: the verifier need not follow each value that it may take. */
+/* A walk: what it reads is in the area itself, since the verifier need not follow each value that it may take. */
 struct walk {
 	const struct ebpf_interpreter *interpreter;
 	struct frames_area *area;
 };
 
-/* What is remembered of code, if it has to be looked at: frames had other code in its place, or had it a while ago. */
+/*
+ * Returns what is remembered of code, if it has to be looked at: frames had other code in its place, or had it a while
+ * ago.
+ */
 static inline struct frames_known *find_known(
 	const struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 code)
 {

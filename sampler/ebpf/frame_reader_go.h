@@ -30,7 +30,7 @@ struct go_stacks {
 	__u64 g, g0, curg, low, high;
 };
 
-/* Whether a g belongs to the m. */
+/* Returns whether a g belongs to the m. */
 static inline _Bool is_of_m(__u64 g, __u64 m)
 {
 	__u64 its;
@@ -60,8 +60,9 @@ static inline _Bool is_on_goroutine(const struct go_stacks *stacks, __u64 addres
 }
 
 /*
- * Where the goroutine's stack begins whose thread is on its own stack: where it was left, with a return address below
- * that, or, for calls of the vdso, which are not noted there, at the frame pointer. C may have saved that first.
+ * Finds where the stack of a goroutine begins whose thread is on its own stack: where it was left, with a return
+ * address below that, or, for calls of the vdso, which are not noted there, at the frame pointer. C may have saved that
+ * first.
  */
 static inline __u64 find_left_goroutine(const struct go_stacks *stacks, __u64 frame_pointer)
 {
@@ -83,7 +84,10 @@ static inline __u64 find_left_goroutine(const struct go_stacks *stacks, __u64 fr
 	return left < stacks->high ? left : 0;
 }
 
-/* Where the thread's stack begins from which C has called Go: the address of the same for the call before is there. */
+/*
+ * Finds where the stack of the thread begins from which C has called Go: the address of the same for the call before is
+ * there.
+ */
 static inline __u64 find_left_thread(const struct go_stacks *stacks)
 {
 	__u64 left, before;

@@ -33,7 +33,7 @@ static inline __u32 line_of_php(__u64 instruction)
 	return line;
 }
 
-/* What tells a function from another one that had its address before: its names, and where its source is. */
+/* Returns what tells a function from another one that had its address before: its names, and where its source is. */
 static inline __u64 signature_of_php(const struct ebpf_php *php, __u64 function)
 {
 	__u64 names[2] = { 0 }, source[2] = { 0 };

@@ -59,7 +59,7 @@ static inline _Bool is_on_c_stack(struct search *search, __u64 address)
 	return is_c_stack_known(search) && address >= search->low && address < search->high;
 }
 
-/* Whether a state was made for the thread, or has its innermost cframe on the thread's stack. */
+/* Returns whether a state was made for the thread, or has its innermost cframe on the thread's stack. */
 static inline _Bool is_own_state(struct search *search, __u64 state)
 {
 	const struct ebpf_python *python = search->python;
@@ -158,7 +158,7 @@ static long search_state(__u32 index, void *context)
 	return 0;
 }
 
-/* By the helper that loops, or so that the verifier follows each turn. */
+/* Searches by the helper that loops, or so that the verifier follows each turn. */
 static __always_inline void search_states(struct search *search, _Bool by_helper)
 {
 	if (by_helper)
@@ -241,8 +241,8 @@ static inline __u32 position_of(__u64 instructions, __u64 instruction)
 }
 
 /*
- * What tells a code object from another one that had its address before: where its names and its table of lines are.
- * They lie side by side, from the file's name on.
+ * Returns what tells a code object from another one that had its address before: where its names and its table of lines
+ * are. They lie side by side, from the file's name on.
  */
 static inline __u64 signature_of(const struct ebpf_python *python, __u64 code)
 {
@@ -277,7 +277,10 @@ static inline _Bool write_python_frame(struct frames_area *area, const struct eb
 		area, ebpf_frame_word(code, position_of(find_instructions(python, code, members), instruction), 0));
 }
 
-/* Where activations are told by cframes: a frame whose caller is the one of the next cframe outwards is the first. */
+/*
+ * Enters a cframe, where activations are told by these: a frame whose caller is the one of the next cframe outwards is
+ * the first.
+ */
 static inline _Bool enter_cframe(const struct ebpf_python *python, struct frames_walk *walk, __u64 cframe)
 {
 	walk->cframe = cframe;

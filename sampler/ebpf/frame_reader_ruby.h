@@ -8,8 +8,10 @@ enum { MOST_VARIABLES = 8, MOST_STACK_WORDS = 1 << 28 };
 
 /* ---- The thread's context ---- */
 
-/* Whether a variable of the thread has an execution context: its thread leads back to it, and its frame is in its
- * stack. */
+/*
+ * Returns whether a variable of the thread has an execution context: its thread leads back to it, and its frame is in
+ * its stack.
+ */
 static inline _Bool is_ruby_state(const struct ebpf_ruby *ruby, __u64 variable)
 {
 	__u64 context, members[RUBY_CONTEXT_BYTES / 8], thread, back, used;
@@ -97,7 +99,7 @@ static inline __u32 position_of_ruby(__u64 code, __u64 next)
 	return position > 0 ? position - 1 : 0;
 }
 
-/* What tells code from another one that had its address before: its body, its file and its name. */
+/* Returns what tells code from another one that had its address before: its body, its file and its name. */
 static inline __u64 signature_of_ruby(__u64 code)
 {
 	__u64 body = 0, members[3] = { 0 };
@@ -149,7 +151,7 @@ static long walk_ruby_frame(__u32 index, void *context)
 
 /* ---- Code ---- */
 
-/* Where a string has its characters. */
+/* Returns where a string has its characters. */
 static inline __u64 text_of_ruby(const struct ebpf_ruby *ruby, __u64 object)
 {
 	__u64 flags, text;

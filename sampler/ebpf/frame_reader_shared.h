@@ -4,7 +4,7 @@
 #include "sampler/ebpf/frames.h"
 
 /*
- * What the programs that write frames and the code that loads them agree on. Only these include it.
+ * Definitions that the programs that write frames and the code that loads them agree on. Only these include it.
  *
  * Each CPU has an area: a ring of words behind a header. The frames of a thread are a block in it. Blocks begin at a
  * position that counts up, modulo the ring's length. A block is never divided: it may go on beyond the ring's end,
@@ -34,7 +34,7 @@ enum {
 	FRAMES_SLACK_WORDS = FRAMES_TABLE_WORDS, /* behind the longest block: pieces are read to where a word may lie */
 };
 
-/* What is known before the programs are loaded. */
+/* Constants that are known before the programs are loaded. */
 struct frames_constants {
 	struct ebpf_task_layout layout;
 	__u32 number_bytes; /* the size of the kernel's struct upid */
@@ -110,8 +110,8 @@ struct frames_code {
 enum { FRAMES_CODE_WORDS = sizeof(struct frames_code) / 8 };
 
 /*
- * Where the interpreter has the states of a thread, or where to go on with looking for them. They are checked at each
- * use, so that threads may share a place, and no program needs a lock.
+ * The place where the interpreter has the states of a thread, or where to go on with looking for them. They are checked
+ * at each use, so that threads may share a place, and no program needs a lock.
  */
 struct frames_place {
 	__u32 tid, own_tid; /* in the initial pid namespace, and in the thread's own; 0: none */

@@ -6,11 +6,13 @@
 
 #include <bpf/libbpf.h>
 
-/* Whether other programs may write frames too, by sampler/ebpf/frame_reader_walk.h: they loop by bpf_loop(), which is
- * there since Linux 5.17. */
+/*
+ * Returns whether other programs may write frames too, by sampler/ebpf/frame_reader_walk.h: they loop by bpf_loop(),
+ * which is there since Linux 5.17.
+ */
 bool frame_reader_can_be_shared(const struct ebpf_frame_reader *reader);
 
-/* What such an object has, before it is loaded. */
+/* The members of such an object, before it is loaded. */
 struct frame_reader_sharing {
 	struct bpf_map *interpreters, *places, *areas, *codes;
 	struct frames_constants *constants;

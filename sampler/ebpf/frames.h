@@ -49,7 +49,7 @@ static inline _Bool ebpf_frame_is_first(__u64 word)
 }
 
 /*
- * With the frames comes the name of the task (of CPython's asyncio) that the thread runs, if somebody has named it: the
+ * The name of the task (of CPython's asyncio) that the thread runs comes with the frames, if somebody has named it: the
  * begin of that string object.
  */
 enum { EBPF_TASK_BYTES = 128 };
@@ -57,7 +57,7 @@ enum { EBPF_TASK_BYTES = 128 };
 /* Pieces of memory that name code: its own, and those that it leads to, as a code object its name, file and lines. */
 enum { EBPF_CODE_PIECES = 4 };
 
-/* Whose frames they are. */
+/* The interpreter that frames are of. */
 enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_PHP, EBPF_RUBY, EBPF_GO, EBPF_RETURNS };
 
 /* The interpreter of a process, and how its frames are read. */
@@ -73,7 +73,7 @@ struct ebpf_interpreter {
 	};
 };
 
-/* Where the running kernel has what the program reads: offsets in bytes in its structs. */
+/* The layout in the running kernel of what the program reads: offsets in bytes in its structs. */
 struct ebpf_task_layout {
 	__u32 real_parent, tgid, thread_pid; /* in struct task_struct */
 	__u32 thread_pointer;                /* likewise, of x86-64: thread.fsbase; 0: none */

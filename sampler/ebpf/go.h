@@ -4,7 +4,7 @@
 #include <linux/types.h>
 
 /*
- * Where a program of Go keeps what is read of it. Its structs g and m begin alike in all versions since 1.17
+ * The layout of what is read of a program of Go. Its structs g and m begin alike in all versions since 1.17
  * (runtime/runtime2.go); where m has its current goroutine is found out each time.
  */
 struct ebpf_go {

@@ -61,7 +61,7 @@ static bool find_kernel_type(const struct type_part *part, uint32_t id, struct k
 	return kernel_type_entry_next(&types, entry);
 }
 
-/* Without qualifiers and names that stand for other types. A chain that has no end is cut. */
+/* Finds a type without its qualifiers and the names that stand for other types. A chain that has no end is cut. */
 static bool resolve_kernel_type(const struct type_part *part, uint32_t id, struct kernel_type_entry *entry)
 {
 	for (size_t steps = 0; steps < part->count && find_kernel_type(part, id, entry); steps++)

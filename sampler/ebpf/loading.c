@@ -91,7 +91,7 @@ int loading_load(struct bpf_object_skeleton *skeleton)
 {
 	struct bpf_program *program;
 
-	/* Of each program: types, which are loaded before, have no such level. */
+	/* Each program gets it: types, which are loaded before, have no such level. */
 	bpf_object__for_each_program(program, *skeleton->obj)(void)
 		bpf_program__set_log_level(program, VERIFIER_LOG_STATS);
 	return bpf_object__load_skeleton(skeleton);

@@ -25,8 +25,9 @@ struct loading {
 void loading_init(struct loading *loading);
 
 /*
- * In place of loading_init() for programs that read the kernel's structures (CO-RE), which loading_relocate() has to be
- * called for between opening and loading them. libbpf gets a part of the kernel's types, and does not read them all.
+ * Does the work of loading_init() for programs that read the kernel's structures (CO-RE), which loading_relocate() has
+ * to be called for between opening and loading them. libbpf gets a part of the kernel's types, and does not read them
+ * all.
  *
  * Programs of the section "kernel_tp/NAME" are those that libbpf calls "tp_btf/NAME", for which it would read all types
  * to find one. They are attached by bpf_program__attach_trace(). Where the kernel has no such tracepoint, loading fails

@@ -4,7 +4,7 @@
 #include <linux/types.h>
 
 /*
- * Where PHP keeps what is read of it, in a build without threads. Offsets in bytes from the start of the structure that
+ * The layout of what is read of PHP, in a build without threads. Offsets in bytes from the start of the structure that
  * is named; those that are the same in all versions from 7.4 on are constants. The numbers may be a hostile file's:
  * whoever reads by them reads no memory but the process's own.
  */

@@ -29,15 +29,17 @@ void ebpf_process_set_add(struct ebpf_process_set *set, int32_t pid);
 void ebpf_process_set_remove(struct ebpf_process_set *set, int32_t pid);
 
 /*
- * From here on the kernel adds each process that a process of the set starts, before that one runs.
+ * Has the kernel add, from here on, each process that a process of the set starts, before that one runs.
  *
  * tgid_offset  bytes from the start of the kernel's struct task_struct to its member tgid
  */
 COMMON_MUST_CHECK
 bool ebpf_process_set_follow_tasks(struct ebpf_process_set *set, uint16_t tgid_offset, struct error *err);
 
-/* Where the fields of tracepoint task:task_newtask lie, in bytes from the start of its record (tracefs: its file
- * `format`). */
+/*
+ * The offsets of the fields of tracepoint task:task_newtask, in bytes from the start of its record (tracefs: its file
+ * `format`).
+ */
 struct ebpf_newtask_record {
 	uint16_t pid_offset, clone_flags_offset;
 };

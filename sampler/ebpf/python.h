@@ -4,8 +4,8 @@
 #include <linux/types.h>
 
 /*
- * Where one version of CPython keeps what is read of it: offsets in bytes from the start of the structure that is
- * named. The numbers may be a hostile file's: whoever reads by them reads no memory but the process's own.
+ * The layout of what is read of one version of CPython: offsets in bytes from the start of the structure that is named.
+ * The numbers may be a hostile file's: whoever reads by them reads no memory but the process's own.
  */
 struct ebpf_python {
 	__u64 runtime;                        /* address of _PyRuntime in the process */
@@ -23,8 +23,8 @@ struct ebpf_python {
 	__u32 shim_mark;     /* a frame whose mark is at least this is a shim: FRAME_OWNED_BY_CSTACK or _INTERPRETER */
 	__u32 instructions;  /* PyCodeObject: co_code_adaptive */
 	/*
-	 * Without the GIL each thread but the first one that runs a function has a copy of its instructions (since
-	 * 3.14). PyCodeObject: co_tlbc, an array of their addresses behind a word; 0: there are none. And
+	 * Copies of instructions (since 3.14). Without the GIL each thread but the first one that runs a function has
+	 * one. PyCodeObject: co_tlbc, an array of their addresses behind a word; 0: there are none. And
 	 * _PyInterpreterFrame, a half word: tlbc_index, where 0 stands for those in the code object itself.
 	 */
 	__u32 copies, copy_index;

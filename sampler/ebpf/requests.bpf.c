@@ -34,7 +34,7 @@ enum { MSG_PEEK = 2, PF_KTHREAD = 0x200000 };
 
 enum direction { NOTHING, RECEIVED, SENT };
 
-/* How many exchanges of a socket are answered before its other end is no longer looked for. */
+/* The exchanges of a socket that are answered before its other end is no longer looked for. */
 enum { ENDS_LOOKED_FOR = 4 };
 
 const char LICENSE[] SEC("license") = "GPL";
@@ -44,7 +44,7 @@ const char LICENSE[] SEC("license") = "GPL";
 const volatile _Bool has_set; /* only processes of the set are of the target */
 const volatile __u32 only_tid;
 
-/* What accounts hold of the tables below, which nobody can fill for others. */
+/* The accounts' shares of the tables below, which nobody can fill for others. */
 struct account_shares process_shares = { .most = REQUESTS_MOST_PROCESSES };
 struct account_shares latency_shares = { .most = REQUESTS_MOST_LATENCIES };
 
@@ -95,7 +95,7 @@ struct {
 	__type(value, __u64);
 } latencies SEC(".maps");
 
-/* Of process 0: [kind * REQUESTS_BUCKETS + bucket]. */
+/* Buckets of process 0: [kind * REQUESTS_BUCKETS + bucket]. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, REQUESTS_KINDS *REQUESTS_BUCKETS);
@@ -117,7 +117,10 @@ struct {
 
 /* ---- Counting ---- */
 
-/* Whether the process may have counts of its own, for which the account of whoever is met in it first pays. */
+/*
+ * Finds the payer of a process, which is the account that answers for its counts: that of whoever is met in it first.
+ * False: the process may have no counts of its own.
+ */
 static __noinline _Bool find_payer(__u32 process)
 {
 	__u32 place;
@@ -227,7 +230,10 @@ static __always_inline struct end end_of(struct sock *sk)
 		end_ipv6(sk, remote.in6_u.u6_addr32, remote_port) };
 }
 
-/* Whether the socket of a remembered end is still that of the connection: its memory may be another one's by now. */
+/*
+ * Returns whether the socket of a remembered end is still that of the connection: its memory may be another one's by
+ * now.
+ */
 static __always_inline _Bool is_other_end(struct sock *sk, __u64 remembered)
 {
 	struct sock *other = (struct sock *)remembered;
@@ -249,8 +255,8 @@ static __always_inline _Bool is_within_inet(struct sock *sk)
 }
 
 /*
- * Whether a process of the target uses the other end: that socket has a state then. A stream socket keeps a reference
- * to its peer until it is released itself, which whoever uses it right now prevents.
+ * Returns whether a process of the target uses the other end: that socket has a state then. A stream socket keeps a
+ * reference to its peer until it is released itself, which whoever uses it right now prevents.
  */
 static __always_inline _Bool is_within_unix(struct sock *sk)
 {

@@ -209,7 +209,7 @@ void ebpf_requests_set_one_in(struct ebpf_requests *requests, uint32_t one_in)
 
 /* ---- Reading ---- */
 
-/* What is read of a map at once. The kernel tells where to go on by a number of its own. */
+/* The part of a map that is read at once. The kernel tells where to go on by a number of its own. */
 struct batch {
 	const struct bpf_map *map;
 	void *keys, *values; /* owned */

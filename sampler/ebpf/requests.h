@@ -50,8 +50,8 @@ void ebpf_requests_destroy(struct ebpf_requests *requests);
 void ebpf_requests_enable(struct ebpf_requests *requests, uint64_t since_ns);
 
 /*
- * From now on one exchange in so many, a power of two, is measured, chosen at random. It counts as all of these, so
- * that all figures stay right on average whenever this changes.
+ * Measures, from now on, one exchange in so many, a power of two, chosen at random. It counts as all of these, so that
+ * all figures stay right on average whenever this changes.
  */
 void ebpf_requests_set_one_in(struct ebpf_requests *requests, uint32_t one_in);
 

@@ -3,12 +3,14 @@
 
 #include <linux/types.h>
 
-/* What the programs of requests.bpf.c and the code that loads them agree on. Only these two include it,
- * and tests, which number latencies by it. */
+/*
+ * Definitions that the programs of requests.bpf.c and the code that loads them agree on. Only these two include it, and
+ * tests, which number latencies by it.
+ */
 
 enum { REQUESTS_MOST_PROCESSES = 8192, REQUESTS_MOST_LATENCIES = 131072, REQUESTS_MOST_ENDS = 16384 };
 
-/* As PROFILE_LATENCY_BUCKETS of profile/requests.h. */
+/* The value of PROFILE_LATENCY_BUCKETS of profile/requests.h. */
 enum { REQUESTS_BUCKETS = 976, REQUESTS_BUCKET_BITS = 4 };
 
 enum requests_kind {

@@ -4,7 +4,7 @@
 #include <linux/types.h>
 
 /*
- * Where one version of Ruby keeps what is read of it. Offsets in bytes from the start of the structure that is named;
+ * The layout of what is read of one version of Ruby. Offsets in bytes from the start of the structure that is named;
  * those that are the same in all versions from 3.0 on are constants. The numbers may be a hostile file's: whoever reads
  * by them reads no memory but the process's own.
  */

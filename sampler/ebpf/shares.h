@@ -4,9 +4,9 @@
 #include <linux/types.h>
 
 /*
- * What accounts hold of a table of the kernel, by the rule of common/shares.h: an account may have another entry while
- * it has fewer than are free. Programs (.bpf.c) and the code that loads them include this. An account is known by a
- * place here, which two accounts share once in a while (sampler/ebpf/account.h).
+ * The shares of accounts in a table of the kernel, by the rule of common/shares.h: an account may have another entry
+ * while it has fewer than are free. Programs (.bpf.c) and the code that loads them include this. An account is known by
+ * a place here, which two accounts share once in a while (sampler/ebpf/account.h).
  */
 enum { ACCOUNT_PLACES = 1024 };
 

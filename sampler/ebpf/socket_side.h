@@ -8,7 +8,7 @@
 #include <bpf/bpf_core_read.h>
 
 /*
- * Which end of a connection a socket is. Only programs (.bpf.c) include this: those that count requests, and those
+ * The end of a connection that a socket is. Only programs (.bpf.c) include this: those that count requests, and those
  * that sample waits.
  */
 

@@ -4,7 +4,7 @@
 #include <linux/types.h>
 
 /*
- * What the programs of sampler/ebpf/waiting.h say of a wait, in the raw part of the sample that they write. Programs
+ * The description of a wait that the programs of sampler/ebpf/waiting.h write in the raw part of the sample. Programs
  * (.bpf.c) and the recorder include this. All times are nanoseconds.
  */
 
@@ -15,8 +15,8 @@ enum ebpf_wait_kind {
 };
 
 /*
- * Who is at the other end of the socket that a thread reads, or polls. A socket that came out of accept() has a client
- * there, one that has connected somebody who was called.
+ * The party at the other end of the socket that a thread reads, or polls. A socket that came out of accept() has a
+ * client there, one that has connected somebody who was called.
  */
 enum ebpf_wait_peer {
 	EBPF_PEER_UNKNOWN,  /* it waits for no socket, for one that does not tell, or for any of several */
@@ -25,7 +25,7 @@ enum ebpf_wait_peer {
 	EBPF_PEER_CALLED,   /* of several descriptors: one of them has been asked something */
 };
 
-/* Where a system call has the descriptors whose other end it waits for. */
+/* The places where a system call has the descriptors whose other end it waits for. */
 enum ebpf_wait_descriptors {
 	EBPF_READS_NONE, /* it waits for something else */
 	EBPF_READS_ONE,  /* in its first argument */

@@ -30,7 +30,7 @@ struct task_struct {
 	unsigned int __state;
 } __attribute__((preserve_access_index));
 
-/* Before Linux 5.14. */
+/* The struct before Linux 5.14. */
 struct task_struct___before_5_14 {
 	long state;
 } __attribute__((preserve_access_index));
@@ -96,7 +96,7 @@ struct account_shares thread_shares = { .most = WAITING_MOST_THREADS };
 /* Samples since the window began. CPUs that begin one together count some samples for none. */
 __u64 window_since, window_waits, window_releases;
 
-/* As struct ebpf_sleeper begins. One visit at a time uses it. */
+/* The beginning of struct ebpf_sleeper. One visit at a time uses it. */
 struct {
 	struct ebpf_wait wait;
 	__u64 waits;
@@ -198,7 +198,7 @@ struct times {
 	__u64 of[WAITING_TIMES];
 };
 
-/* How long a thread has waited by now. What was before the recording, or in a pause of it, does not count. */
+/* Returns how long a thread has waited by now. What was before the recording, or in a pause of it, does not count. */
 static inline struct times times_of(const struct waiting_thread *thread, __u64 now)
 {
 	__u64 enabled = enabled_at, begin = thread->since, woken = thread->woken;
@@ -398,7 +398,7 @@ static __always_inline int charge_current(void *context, __u64 hook, _Bool is_la
 
 /* ---- Switches ---- */
 
-/* What no ring had room for, or the budget has put off, has no thread any more to be charged to. */
+/* Forgets a thread: what no ring had room for, or the budget has put off, has no thread any more to be charged to. */
 static inline void end_thread(__u32 tid)
 {
 	struct waiting_thread *thread = find_thread(tid);
@@ -555,7 +555,7 @@ int goes_on_kprobe_with_frames(void *context)
 	return charge_current(context, 0, 0, 1);
 }
 
-/* On the way to user code. */
+/* Charges a wait on the thread's way to user code. */
 SEC("raw_tp/rseq_update")
 int goes_on_rseq(void *context)
 {

@@ -36,7 +36,7 @@ struct ebpf_waiting {
 	size_t reading; /* CPU whose ring is read next */
 };
 
-/* What the program that visits threads writes. */
+/* The result of the program that visits threads. */
 struct visited {
 	struct ebpf_wait wait;
 	uint64_t waits;
@@ -55,7 +55,7 @@ static struct hooks hooks_of(const struct waiting_bpf *object, bool with_frames)
 		object->progs.gets_signal, object->progs.release_thread };
 }
 
-/* Whether they are loaded at all, and with which hook. */
+/* Sets whether they are loaded at all, and with which hook. */
 static void select_hooks(const struct hooks *hooks, bool are_loaded, bool is_traced)
 {
 	bpf_program__set_autoload(hooks->fentry, are_loaded && is_traced);
@@ -197,7 +197,7 @@ static struct waiting_bpf *ebpf_waiting_open_programs(
 	select_hooks(&hooks, false, is_traced);
 	hooks = hooks_of(object, with_frames);
 	select_hooks(&hooks, true, is_traced);
-	/* Since Linux 5.14. */
+	/* The program is loaded since Linux 5.14. */
 	bpf_program__set_autoload(
 		object->progs.charge_sleeper, libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) == 1);
 	result = set_switches(object, options);

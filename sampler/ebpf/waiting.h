@@ -25,7 +25,10 @@
  */
 struct ebpf_waiting;
 
-/* Where the stack of a wait is taken, in order of preference; all are in the context of the thread that waited. */
+/*
+ * The hook at which the stack of a wait is taken, in order of preference; all are in the context of the thread that
+ * waited.
+ */
 enum ebpf_waiting_hook {
 	/* fentry of __perf_event_task_sched_in: the kernel's stack is that of the wait. The kernel calls the function
 	   while an event with attr.context_switch is open, as the caller must have one. Since Linux 5.15 samples tell
@@ -35,7 +38,7 @@ enum ebpf_waiting_hook {
 	EBPF_WAITING_RSEQ_UPDATE, /* return to user code of threads that use rseq: user part only */
 };
 
-/* Where the kernel's struct pt_regs has what a wait tells of its system call, in bytes. */
+/* The offsets in the kernel's struct pt_regs of what a wait tells of its system call, in bytes. */
 struct ebpf_registers {
 	uint32_t bytes; /* of the struct, at most 256 */
 	uint32_t call, arguments[2];
@@ -137,8 +140,8 @@ COMMON_MUST_CHECK
 bool ebpf_visit_next(struct ebpf_visit *visit, struct ebpf_sleeper **sleeper, struct error *err);
 
 /*
- * Who is at the other end of what a thread that is asleep polls: the programs cannot read its memory, where that is
- * told, so the caller has. EBPF_PEER_UNKNOWN also where the kernel refuses.
+ * Finds who is at the other end of what a thread that is asleep polls: the programs cannot read its memory, where that
+ * is told, so the caller has. EBPF_PEER_UNKNOWN also where the kernel refuses.
  */
 enum ebpf_wait_peer ebpf_waiting_find_peer(
 	struct ebpf_waiting *waiting, uint32_t tid, const struct ebpf_polled *polled, size_t count);

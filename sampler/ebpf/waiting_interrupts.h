@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* Whether an interrupt runs in place of a thread. Only waiting.bpf.c includes this, where struct task_struct is known.
+/*
+ * Tells whether an interrupt runs in place of a thread. Only waiting.bpf.c includes this, where struct task_struct is
+ * known.
  */
 
 /* A pointer on its way to a number: the verifier tells them apart until it was in a map. */
@@ -12,13 +14,13 @@ struct {
 	__type(value, __u64);
 } pointers SEC(".maps");
 
-/* Of a thread's stack in the kernel, on x86-64 and aarch64. */
+/* The size of a thread's stack in the kernel, on x86-64 and aarch64. */
 enum { STACK_BYTES = 16384 };
 
 /*
- * Whether an interrupt, or a deferred one (softirq), runs in place of the current thread: it has a stack of its own. A
- * tracepoint makes the record of its arguments on the stack that is in use. Tracepoints of interrupts would tell as
- * well, but every interrupt of the machine would pay for them.
+ * Returns whether an interrupt, or a deferred one (softirq), runs in place of the current thread: it has a stack of its
+ * own. A tracepoint makes the record of its arguments on the stack that is in use. Tracepoints of interrupts would tell
+ * as well, but every interrupt of the machine would pay for them.
  */
 static inline _Bool is_interrupt(__u64 *arguments)
 {

@@ -4,8 +4,8 @@
 #include "sampler/ebpf/socket_side.h"
 
 /*
- * Who is at the other end of the sockets that a thread waits for. Only waiting.bpf.c includes this, behind what the
- * recorder sets. It is asked once a sample, not at a switch.
+ * The peers of a thread that waits: who is at the other end of its sockets. Only waiting.bpf.c includes this, behind
+ * what the recorder sets. It is asked once a sample, not at a switch.
  */
 
 struct fdtable {
@@ -39,7 +39,7 @@ enum { S_IFMT = 0170000, S_IFSOCK = 0140000, POLL_READS = 0x1 | 0x40, BITS = 64 
 
 const volatile __u8 descriptors_of_call[WAITING_MOST_CALLS]; /* enum ebpf_wait_descriptors */
 
-/* What a thread that is asleep polls, and who is at the other end. */
+/* The descriptors that a thread which is asleep polls, and their peer. */
 struct {
 	__u32 tid, count, peer;
 	struct ebpf_polled items[EBPF_MOST_POLLED];
@@ -69,8 +69,9 @@ static __always_inline _Bool is_tcp(struct sock *sk)
 }
 
 /*
- * Whether a connection of TCP has received what nobody has read, or has sent something since it received anything, as
- * far as the ticks of the kernel's clock tell (a few milliseconds): an answer has just come, or is yet to come.
+ * Returns whether a connection of TCP has received what nobody has read, or has sent something since it received
+ * anything, as far as the ticks of the kernel's clock tell (a few milliseconds): an answer has just come, or is yet to
+ * come.
  */
 static __always_inline _Bool was_asked(struct sock *sk)
 {
@@ -108,9 +109,9 @@ static __always_inline enum ebpf_wait_peer peer_of_descriptor(struct task_struct
 }
 
 /*
- * Of a single descriptor it is the other end. Of several, as where a library polls a descriptor of its own beside the
- * socket, it is the one that was asked and has not begun to answer, if any was; else this is an event loop: `found`,
- * which is what was found among the descriptors before.
+ * Returns who is at the other end of what is polled. Of a single descriptor it is the other end. Of several, as where a
+ * library polls a descriptor of its own beside the socket, it is the one that was asked and has not begun to answer, if
+ * any was; else this is an event loop: `found`, which is what was found among the descriptors before.
  */
 static __noinline __u32 peer_of_polled(
 	struct task_struct *task, const struct ebpf_polled *item, __u32 count, __u32 found)
@@ -173,7 +174,7 @@ static __noinline __u32 peer_of_select(struct task_struct *task, __u64 address, 
 	return is_found ? peer_of_descriptor(task, descriptor) : EBPF_PEER_UNKNOWN;
 }
 
-/* Of the current thread, which goes on from the call. */
+/* Returns the peer of the current thread, which goes on from the call. */
 static __always_inline __u32 peer_of_current(const struct ebpf_wait *wait)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();

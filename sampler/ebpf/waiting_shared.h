@@ -3,7 +3,10 @@
 
 #include "sampler/ebpf/wait.h"
 
-/* What the programs of waiting.bpf.c, the code that loads them and their test agree on. Nothing else includes it. */
+/*
+ * Definitions that the programs of waiting.bpf.c, the code that loads them and their test agree on. Nothing else
+ * includes it.
+ */
 
 /* WAITING_PLACES is a power of 2. */
 enum { WAITING_MOST_THREADS = 65536, WAITING_PLACES = 16384, WAITING_REGISTERS = 32, WAITING_MOST_CALLS = 512 };
@@ -42,7 +45,10 @@ struct waiting_switch {
 	__u32 is_on;
 };
 
-/* Of a ring: how many the program has written, and how many of these were read. In a cache line of its own. */
+/*
+ * The counters of a ring: how many the program has written, and how many of these were read. In a cache line of its
+ * own.
+ */
 struct waiting_ring {
 	__u64 written, taken, padding[6];
 };

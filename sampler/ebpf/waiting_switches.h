@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What switches leave: whom a CPU was given to, and the rings of switches. Only waiting.bpf.c includes this, behind its
- * counters and what the recorder sets.
+ * The traces of switches: whom a CPU was given to, and the rings of switches. Only waiting.bpf.c includes this, behind
+ * its counters and what the recorder sets.
  */
 
 /* The thread that a CPU was given to last: the hook has nothing to do for one that is not to be charged. */
@@ -19,7 +19,7 @@ struct {
 	__type(value, struct given);
 } last_given SEC(".maps");
 
-/* Whether the switch that gave the current thread its CPU was told, and has found nothing to charge it for. */
+/* Returns whether the switch that gave the current thread its CPU was told, and has found nothing to charge it for. */
 static inline _Bool is_settled(__u32 tid)
 {
 	__u32 zero = 0;

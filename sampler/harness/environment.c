@@ -74,8 +74,8 @@ static bool is_in_path(const char *program)
 }
 
 /*
- * Whether nobody puts another program there, now or when the suite is over: what outlives it keeps the PATH. Who owns
- * this program decides what runs in any case.
+ * Returns whether nobody puts another program there, now or when the suite is over: what outlives it keeps the PATH.
+ * Who owns this program decides what runs in any case.
  */
 static bool is_safe(const char *folder)
 {
@@ -89,7 +89,8 @@ static bool is_safe(const char *folder)
 }
 
 /*
- * Where there is no node, a program that looks for it must not find one. A PATH cannot name a directory with a colon.
+ * Adds a directory with a node to PATH: where there is none, a program that looks for it must not find one. A PATH
+ * cannot name a directory with a colon.
  */
 static bool harness_environment_add_node(struct environment *environment, struct error *err)
 {

@@ -4,8 +4,8 @@
 #include "sampler/harness/harness.h"
 
 /*
- * What harnesses look for in their environment. Variables are set in this process, whose children inherit them, and put
- * back afterwards.
+ * The variables that harnesses look for in their environment. Variables are set in this process, whose children inherit
+ * them, and put back afterwards.
  */
 
 enum { ENVIRONMENT_VARIABLES = 8 };

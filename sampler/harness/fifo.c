@@ -45,8 +45,8 @@ static bool fail_open(const char *path, int failure, struct error *err)
 }
 
 /*
- * Whether a runner has the FIFO open for reading. Opening for writing only fails with ENXIO where there is none. Any
- * other failure is left to the next step, which tells it.
+ * Returns whether a runner has the FIFO open for reading. Opening for writing only fails with ENXIO where there is
+ * none. Any other failure is left to the next step, which tells it.
  */
 static bool has_reader(const char *path, pid_t *pid)
 {
@@ -189,7 +189,7 @@ void fifo_remove_stale(const char *commands, const char *answers, pid_t owner)
 	pid_t pid;
 
 	for (int moments = 0; has_reader(commands, &pid); moments++) {
-		/* Who serves the one has both. */
+		/* The process that serves the one has both. */
 		if ((pid > 0 && pid != owner) || moments == MOST_MOMENTS)
 			return;
 		nanosleep(&moment, NULL);

@@ -70,7 +70,10 @@ static const char *next_end(const char *end)
 	return slash ? slash + 1 : NULL;
 }
 
-/* Whether leaving out every node that begins so leaves out a benchmark that is wanted. pytest compares beginnings. */
+/*
+ * Returns whether leaving out every node that begins so leaves out a benchmark that is wanted. pytest compares
+ * beginnings.
+ */
 static bool leaves_out(const char *node, const char *const *wanted, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -80,7 +83,7 @@ static bool leaves_out(const char *node, const char *const *wanted, size_t count
 	return false;
 }
 
-/* Those that do not fit run again. */
+/* Returns whether there is room for a name. Benchmarks whose names have none run again. */
 static bool has_room_for(const char *node, const struct buffer *out)
 {
 	enum { MOST_A_BYTE = 5, AROUND = 32 };
@@ -88,7 +91,7 @@ static bool has_room_for(const char *node, const struct buffer *out)
 	return out->size + MOST_A_BYTE * strlen(node) + AROUND < HARNESS_FILTER_BYTES;
 }
 
-/* As a word of a shell, which pytest parts its options as. */
+/* Appends a name as a word of a shell, which pytest parts its options as. */
 static void append_deselected(const char *node, struct buffer *out)
 {
 	buffer_append_string(out, out->size > 0 ? " --deselect='" : "--deselect='");

@@ -33,7 +33,7 @@ static void remove_fifos(pid_t owner)
 		namespace_remove_stale(protocol_places[i]);
 }
 
-/* Where our FIFOs lie. */
+/* Returns where our FIFOs lie. */
 static const char *fifo_path(const struct harness *harness, int which)
 {
 	return harness->namespace.is_used ? harness->namespace.sources[which] : protocol_places[which];

@@ -27,7 +27,9 @@ enum harness_mode {
 
 struct harness_options {
 	enum harness_mode mode;
-	/* Where the command's output goes, [0] standard output and [1] standard error: borrowed descriptors. */
+	/*
+	 * The destinations of the command's output, [0] standard output and [1] standard error: borrowed descriptors.
+	 */
 	int outputs[2];
 };
 
@@ -53,7 +55,9 @@ void harness_destroy(struct harness *harness);
 COMMON_MUST_CHECK
 bool harness_prepare(struct harness *harness, int outputs[2], struct error *err);
 
-/* In the child that becomes the command, before its exec; `harness` is a struct harness. False with errno set. */
+/*
+ * Enters, in the child that becomes the command, before its exec; `harness` is a struct harness. False with errno set.
+ */
 COMMON_MUST_CHECK
 bool harness_enter(void *harness);
 
@@ -91,10 +95,10 @@ COMMON_MUST_CHECK
 bool harness_result_set_facts(const struct harness_result *result, struct profile *profile, struct error *err);
 
 /*
- * To be called when the command has ended. Lines for the user are appended to `notices`: an unknown command, a window
- * that never closed, results that cannot be read. In a simulation `result` has no windows, since the simulator receives
- * them, and it is never empty. ERROR_EMPTY: no benchmark was met; the message says what was tried
- * and how harnesses are switched on.
+ * Finishes; to be called when the command has ended. Lines for the user are appended to `notices`: an unknown command,
+ * a window that never closed, results that cannot be read. In a simulation `result` has no windows, since the simulator
+ * receives them, and it is never empty. ERROR_EMPTY: no benchmark was met; the message says what was tried and how
+ * harnesses are switched on.
  */
 COMMON_MUST_CHECK
 bool harness_finish(struct harness *harness, struct harness_result *result, struct buffer *notices, struct error *err);
@@ -115,7 +119,7 @@ struct harness_filter {
 	char deselected[HARNESS_FILTER_BYTES]; /* options of pytest */
 };
 
-/* By URIs. False: there is no such filter, since names are too many or not printable. */
+/* Makes a filter by URIs. False: there is no such filter, since names are too many or not printable. */
 bool harness_filter_make(const char *const *wanted, size_t wanted_count, const char *const *others, size_t other_count,
 	struct harness_filter *filter);
 

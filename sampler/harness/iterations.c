@@ -12,7 +12,10 @@
  */
 static const double tolerance_ns = 1, tolerance = 0.02;
 
-/* What the harness says it did cannot have taken much longer than the window. */
+/*
+ * The most that a harness can have measured, as a part of its window: what it says it did cannot have taken much
+ * longer.
+ */
 static const double most_of_window = 1.5;
 
 static double round_ns(const struct harness_round *round)

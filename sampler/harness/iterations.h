@@ -4,7 +4,7 @@
 #include "sampler/harness/results.h"
 
 /*
- * How many iterations the rounds of a window have, and what was measured in it.
+ * Finds how many iterations the rounds of a window have, and what was measured in it.
  *
  * A harness tells the time of each round, and in its results one number of iterations for all of them, beside quartiles
  * of the time of an iteration. Two models are tried: all rounds have the same number (pytest-codspeed, divan); or the

@@ -101,10 +101,12 @@ static bool move_aside(const char *place)
 	       rename(place, aside) == 0;
 }
 
-/* What came of a try to take a place. */
+/* The outcome of a try to take a place. */
 enum take { TAKE_DONE, TAKE_AGAIN, TAKE_FAILED };
 
-/* As it is, since a user can remove nothing of others: whatever but a directory can be covered. */
+/*
+ * Takes a foreign place as it is, since a user can remove nothing of others: whatever but a directory can be covered.
+ */
 static enum take take_foreign(const char *place, int *covered, struct error *err)
 {
 	struct stat info;

@@ -23,7 +23,7 @@ struct namespace
 	const char *places[2];     /* borrowed */
 };
 
-/* Whether this process may do that: a child tries it. The sources must be there. */
+/* Returns whether this process may do that: a child tries it. The sources must be there. */
 bool namespace_is_allowed(const struct namespace *namespace);
 
 /* Prepares the places. On failure nothing is left, and `err` names the entry that is in the way, and its owner. */
@@ -33,11 +33,11 @@ bool namespace_prepare(struct namespace *namespace, struct error *err);
 /* Removes what was prepared, unless another suite uses it. All zero but for the descriptors is allowed. */
 void namespace_release(struct namespace *namespace);
 
-/* In a child: enters the namespace. False with errno set. */
+/* Enters the namespace, in a child. False with errno set. */
 COMMON_MUST_CHECK
 bool namespace_enter(const struct namespace *namespace);
 
-/* As root: removes what another user has put at a place. */
+/* Removes, as root, what another user has put at a place. */
 void namespace_clear_foreign(const char *place);
 
 /* Removes an empty file of ours at a place that nobody locks: its user was killed. */

@@ -27,8 +27,8 @@ struct output_found {
 };
 
 /*
- * What runs now. A program that names its benchmarks only when they have ended runs the next one since the last line
- * that said that nothing else runs any more.
+ * The benchmark that runs now. A program that names its benchmarks only when they have ended runs the next one since
+ * the last line that said that nothing else runs any more.
  */
 struct output_running {
 	struct buffer name;          /* empty: it has none yet */

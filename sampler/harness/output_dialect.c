@@ -37,7 +37,7 @@ static struct output_text text_word(struct output_text *text)
 	return word;
 }
 
-/* Where `literal` comes first, or last; NULL: nowhere. */
+/* Returns where `literal` comes first, or last; NULL: nowhere. */
 static const char *text_find(const struct output_text *text, const char *literal)
 {
 	return memmem(text->pos, output_text_size(text), literal, strlen(literal));

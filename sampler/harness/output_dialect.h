@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * What lines of benchmark programs say, line by line: which programs are known, and what each of them prints when a
+ * The dialects of benchmark programs, line by line: which programs are known, and what each of them prints when a
  * benchmark begins and ends. A line is read by itself; what follows from a sequence of them is
- *sampler/harness/output.c's.
+ * sampler/harness/output.c's.
  *
  * Formats, as these programs print them into a pipe:
  *	go test -bench    testing.BenchmarkResult.String() of Go 1.8 to 1.26 (golang.org/design/14313-benchmark-format)

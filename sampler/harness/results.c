@@ -65,7 +65,7 @@ static bool read_stats(const json_t *benchmark, struct results_stats *stats)
 	       read_count(from, "iter_per_round", &stats->iterations);
 }
 
-/* As the session cleans it, so that both are equal. */
+/* Cleans a URI as the session does, so that both are equal. */
 static char *clean_uri(const char *uri)
 {
 	struct buffer clean;
@@ -115,7 +115,7 @@ bool results_add(struct results *results, const void *bytes, size_t size, struct
 	results->is_sorted = false;
 	benchmarks = json_object_get(root, "benchmarks");
 	pid = json_object_get(json_object_get(root, "creator"), "pid");
-	/* Those of a simulation have none. */
+	/* Benchmarks of a simulation have none. */
 	if (!json_is_object(root) || (benchmarks && !json_is_array(benchmarks)))
 		ok = error_set(err, ERROR_FORMAT, "it has no list of benchmarks");
 	json_array_foreach(benchmarks, i, benchmark) ok =

@@ -46,7 +46,7 @@ COMMON_MUST_CHECK
 bool results_read(struct results *results, const char *folder, struct buffer *notices, struct error *err);
 
 /*
- * What was measured of a benchmark: of the process `pid` if it wrote about it, else of another one. Where a URI comes
- * more than once, each call gives the next. Borrowed; NULL: nothing was.
+ * Returns what was measured of a benchmark: of the process `pid` if it wrote about it, else of another one. Where a URI
+ * comes more than once, each call gives the next. Borrowed; NULL: nothing was.
  */
 const struct results_stats *results_take(struct results *results, const char *uri, int32_t pid);

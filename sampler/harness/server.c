@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 
-/* As long as harnesses wait for an answer: what is older has nobody who waits for it. */
+/* The time for which harnesses wait for an answer: what is older has nobody who waits for it. */
 enum { PATIENCE_MS = 1000, KEPT_LATENCIES = 1 << 16, LAST_READS = 64 };
 static const int64_t patience_ns = (int64_t)PATIENCE_MS * 1000000;
 

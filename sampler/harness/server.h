@@ -17,11 +17,11 @@ bool server_start(const struct fifo_pair *fifos, enum protocol_mode mode, struct
 void server_stop(struct server *server);
 void server_destroy(struct server *server);
 
-/* What was said; only after server_stop(). */
+/* Returns what was said; only after server_stop(). */
 struct session *server_session(struct server *server);
 
 /*
- * How long answers took, from the moment in which a command could be read: median and largest, in microseconds; 0 where
- * there were none. Returns the number of answers. Only after server_stop().
+ * Tells how long answers took, from the moment in which a command could be read: median and largest, in microseconds; 0
+ * where there were none. Returns the number of answers. Only after server_stop().
  */
 uint64_t server_latency(struct server *server, double ack_us[2]);

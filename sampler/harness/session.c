@@ -88,7 +88,7 @@ static enum protocol_command name_window(struct session *session, const struct p
 {
 	struct session_window *window = last_ended(session);
 
-	/* Those above the cap have names, too. */
+	/* Windows above the cap have names, too. */
 	if (!window || window->is_named) {
 		session->unnamed += session->left_out == 0;
 		return PROTOCOL_ACK;
@@ -172,7 +172,7 @@ static enum protocol_command take_integration(struct session *session, const str
 	return PROTOCOL_ACK;
 }
 
-/* Those beyond the cap are not told apart. */
+/* Notes a pid. Those beyond the cap are not told apart. */
 static void note_pid(struct session *session, int32_t pid)
 {
 	size_t at = 0, count = session->pid_count;

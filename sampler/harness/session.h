@@ -7,10 +7,10 @@
 enum { SESSION_MOST_PIDS = 256 };
 
 /*
- * What harnesses say, in order of its arrival, and the windows that it makes. A window is the time between Start and
- * Stop. Harnesses name it afterwards: a URI belongs to the window that ended last. Rounds are pairs of markers of one
- * process, which may come at any time, also behind their window: a round belongs to the window in which its times lie.
- * Rounds in no window are the harness's own, such as criterion's warm-up.
+ * A session: what harnesses say, in order of its arrival, and the windows that it makes. A window is the time between
+ * Start and Stop. Harnesses name it afterwards: a URI belongs to the window that ended last. Rounds are pairs of
+ * markers of one process, which may come at any time, also behind their window: a round belongs to the window in which
+ * its times lie. Rounds in no window are the harness's own, such as criterion's warm-up.
  *
  * Messages do not say whose they are, but for some that have a pid, and all writers read the same answers: processes
  * that run benchmarks at the same time cannot be told apart. They are found by a pid that comes back behind another

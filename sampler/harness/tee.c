@@ -121,7 +121,7 @@ static bool pass_some(struct tee_stream *stream, size_t most)
 	return tee_pass_on(stream, stream->bytes, (size_t)got);
 }
 
-/* What the command has written when it ends is in the pipe; processes that it left behind may go on for ever. */
+/* Passes on what is in the pipe when the command ends: processes that it left behind may go on for ever. */
 static void pass_rest(struct tee_stream *stream)
 {
 	int room = fcntl(stream->in, F_GETPIPE_SZ);

@@ -15,12 +15,13 @@ COMMON_MUST_CHECK
 bool tee_start(
 	const int to[HARNESS_OUTPUT_STREAMS], struct harness_output *output, struct tee **tee, struct error *err);
 
-/* What the command shall have as standard output and error. They stay the tee's. */
+/* Gives what the command shall have as standard output and error. They stay the tee's. */
 void tee_ends(const struct tee *tee, int ends[HARNESS_OUTPUT_STREAMS]);
 
 /*
- * To be called when the command has ended: passes on what is there, but waits no longer than a second for a reader that
- * takes nothing. Processes that the command left behind lose their output. May be called more than once.
+ * Stops the tee; to be called when the command has ended: passes on what is there, but waits no longer than a second
+ * for a reader that takes nothing. Processes that the command left behind lose their output. May be called more than
+ * once.
  */
 void tee_stop(struct tee *tee);
 void tee_destroy(struct tee *tee);

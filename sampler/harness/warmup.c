@@ -119,8 +119,8 @@ static double median_of(const double *times, size_t count, double *scratch)
 }
 
 /*
- * Whether the first rounds are slower than the others, by more than the noise. That is the others': what warms up
- * changes. Medians are compared, so that a round that was interrupted makes no warm-up.
+ * Returns whether the first rounds are slower than the others, by more than the noise. That is the others': what warms
+ * up changes. Medians are compared, so that a round that was interrupted makes no warm-up.
  */
 static bool is_slower(const double *times, size_t warm, size_t count, double *scratch)
 {

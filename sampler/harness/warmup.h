@@ -8,12 +8,12 @@
  */
 
 /*
- * How many rounds at the start are warm-up. The end of it is where the standard error of the mean of what is left is
- * smallest: MSER-5 (White, "An effective truncation heuristic for bias reduction in simulation output", 1997; means of
- * 5 are of White, Cobb and Spratt, 2000), up to half of the rounds. Noise has such a place, too: it counts only if the
- * median of the rounds before it is higher than that of the rounds behind it by more than three of its standard errors,
- * made of the batch means (below) behind it. Below 20 rounds nothing can be said, and it is 0. `scratch` has room for
- * all times.
+ * Returns how many rounds at the start are warm-up. The end of it is where the standard error of the mean of what is
+ * left is smallest: MSER-5 (White, "An effective truncation heuristic for bias reduction in simulation output", 1997;
+ * means of 5 are of White, Cobb and Spratt, 2000), up to half of the rounds. Noise has such a place, too: it counts
+ * only if the median of the rounds before it is higher than that of the rounds behind it by more than three of its
+ * standard errors, made of the batch means (below) behind it. Below 20 rounds nothing can be said, and it is 0.
+ * `scratch` has room for all times.
  */
 size_t warmup_count(const double *times, size_t count, double *scratch);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is known of the code of all processes. */
+/* The code that is known, of all processes. */
 #include "sampler/interpret/codes.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ struct code_entry {
 };
 
 struct code_process {
-	/* Which had its memory, as long as that lives the same life; PROFILE_NONE: none. */
+	/* The process which had its memory, as long as that lives the same life; PROFILE_NONE: none. */
 	uint32_t parent, parent_life;
 	uint32_t life;         /* how often it was forgotten */
 	uint32_t first, count; /* entries */
@@ -69,7 +69,7 @@ struct interpreter_codes {
 	uint64_t epoch, epoch_ns; /* since when it is this one */
 };
 
-/* What a frame is looked up for. */
+/* The question that a frame is looked up with. */
 struct code_search {
 	struct interpreter_codes *codes;
 	const void *image;
@@ -201,7 +201,7 @@ void interpreter_codes_fork(struct interpreter_codes *codes, int32_t parent, int
 	codes->processes[to].parent_life = codes->processes[from].life;
 }
 
-/* Whether a process may cost another read: one that makes endless code may not, nor may many of one account. */
+/* Returns whether a process may cost another read: one that makes endless code may not, nor may many of one account. */
 static bool codes_pay_read(const struct code_search *search)
 {
 	struct code_process *process = &search->codes->processes[search->process];
@@ -313,7 +313,7 @@ static bool codes_add_entry(struct code_search *search, uint64_t address, uint32
 	return map_entry(codes, *id, err);
 }
 
-/* What the processes that this one was forked from have at the address; NULL: none has read it. */
+/* Finds what the processes that this one was forked from have at the address; NULL: none has read it. */
 static const struct code_entry *codes_find_inherited(const struct code_search *search, uint64_t address)
 {
 	const struct interpreter_codes *codes = search->codes;

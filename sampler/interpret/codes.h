@@ -11,7 +11,7 @@
  * read.
  */
 
-/* What two pieces of code at the same address differ in, as far as it can be told by a look at them. */
+/* The marks in which two pieces of code at the same address differ, as far as it can be told by a look at them. */
 struct interpreter_marks {
 	uint64_t words[6];
 };
@@ -32,8 +32,8 @@ struct interpreter_code {
 enum { INTERPRETER_MOST_MARKS = 64 };
 
 /*
- * Who reads code of one kind of interpreter. The memory may change while it is read, and be anything: what does not
- * look like code counts as gone.
+ * A reader of the code of one kind of interpreter. The memory may change while it is read, and be anything: what does
+ * not look like code counts as gone.
  *
  * reader  its own
  * image   what the file of the process's interpreter tells
@@ -41,7 +41,9 @@ enum { INTERPRETER_MOST_MARKS = 64 };
 struct interpreter_code_reader {
 	const char *gone; /* what code is called that could not be read */
 	void (*destroy)(void *reader);
-	/* Until the next call with NULL, what the copy has is read from it, and nothing else that it does not lead to.
+	/*
+	 * Uses a copy of code. Until the next call with NULL, what the copy has is read from it, and nothing else that
+	 * it does not lead to.
 	 */
 	void (*use)(void *reader, const struct ebpf_code *copy);
 	/*
@@ -68,7 +70,7 @@ COMMON_MUST_CHECK
 bool interpreter_codes_find(struct interpreter_codes *codes, const void *image, int32_t pid, uint64_t word,
 	uint64_t clock_ns, struct profile_line *line, struct error *err);
 
-/* Whether the names of code at an address of a process are known. */
+/* Returns whether the names of code at an address of a process are known. */
 bool interpreter_codes_know(const struct interpreter_codes *codes, int32_t pid, uint64_t address);
 
 /*
@@ -79,7 +81,7 @@ COMMON_MUST_CHECK
 bool interpreter_codes_learn(struct interpreter_codes *codes, const void *image, const struct ebpf_code *code,
 	uint64_t clock_ns, struct error *err);
 
-/* Whether a line that was found stands for code that could not be read. */
+/* Returns whether a line that was found stands for code that could not be read. */
 bool interpreter_codes_is_gone(const struct interpreter_codes *codes, const struct profile_line *line);
 
 /*
@@ -88,7 +90,7 @@ bool interpreter_codes_is_gone(const struct interpreter_codes *codes, const stru
  */
 uint64_t interpreter_codes_epoch(struct interpreter_codes *codes, uint64_t clock_ns);
 
-/* How many frames were found whose code could not be read, and what it is called. */
+/* Returns how many frames were found whose code could not be read, and what it is called. */
 uint64_t interpreter_codes_gone(const struct interpreter_codes *codes);
 const char *interpreter_codes_gone_name(const struct interpreter_codes *codes);
 

@@ -8,15 +8,15 @@
 #include <string.h>
 
 /*
- * In the order in which they name a stack: frames that come with the sample are put between the others, and so after
- * those that are found by their place on the stack.
+ * The kinds of interpreters, in the order in which they name a stack: frames that come with the sample are put between
+ * the others, and so after those that are found by their place on the stack.
  */
 static const struct interpreter_kind *const kinds[] = { &go_interpreter, &v8_interpreter, &hotspot_interpreter,
 	&python_interpreter, &php_interpreter, &ruby_interpreter };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), MOST_PROCESSES = 1 << 22, MOST_UNKNOWN_BYTES = 4096 };
 
-/* What an image of the process table is to each kind. */
+/* The meaning that an image of the process table has to each kind. */
 struct image {
 	bool is_known;
 	void *files[KINDS][INTERPRETER_MOST_FILES]; /* owned; NULL: none of its files */
@@ -134,7 +134,7 @@ static bool interpret_add_process(
 	return true;
 }
 
-/* Whether there is a file among the images that the process did not have there. */
+/* Returns whether there is a file among the images that the process did not have there. */
 static bool take_files(struct interpreter_process *process, void *const *images, uint64_t bias)
 {
 	bool is_new = false;
@@ -373,7 +373,7 @@ bool interpreters_read_frames(struct interpreters *interpreters, int32_t pid, in
 	return false;
 }
 
-/* What is worth a line: one stack in so many. */
+/* Returns whether a line is worth telling: one stack in so many is. */
 static bool interpret_is_worth_telling(const struct ebpf_frame_reader_counts *counts, uint64_t stacks)
 {
 	enum { FEW = 200 };

@@ -34,14 +34,14 @@ bool interpreters_create(struct process_table *table, struct ebpf_frame_reader *
 void interpreters_destroy(struct interpreters *interpreters); /* NULL is allowed */
 
 /*
- * Who is asked about frames in code that a process has made at run time, for the walk of its stacks. Valid until the
- * process executes another program. `interpreters` may be NULL.
+ * Returns whom the walk of a process's stacks asks about frames in code that the process has made at run time. Valid
+ * until the process executes another program. `interpreters` may be NULL.
  */
 struct unwind_maker interpreters_maker(struct interpreters *interpreters, int32_t pid);
 
 /*
- * Whether code of a process that has no call frame information keeps frame pointers all the same: that of an image, or
- * (NULL) code that was made while the program runs.
+ * Returns whether code of a process that has no call frame information keeps frame pointers all the same: that of an
+ * image, or (NULL) code that was made while the program runs.
  */
 bool interpreters_keep_frame_pointers(
 	const struct interpreters *interpreters, int32_t pid, const struct elf_image *elf);
@@ -72,7 +72,7 @@ bool interpreters_task(struct interpreters *interpreters, int32_t pid, const str
  */
 bool interpreters_read_frames(struct interpreters *interpreters, int32_t pid, int32_t tid, struct ebpf_frames *frames);
 
-/* Whether other code is known at the address of this one. */
+/* Returns whether other code is known at the address of this one. */
 bool interpreters_know(const struct interpreters *interpreters, const struct ebpf_code *code);
 
 /* Learns the names of a code object that was copied with frames. */

@@ -34,7 +34,9 @@ struct interpreter_process {
  */
 struct interpreter_kind {
 	struct interpreter_file files[INTERPRETER_MOST_FILES];
-	/* Of the frames that a program in the kernel reads; 0: it reads none, and functions for them are NULL. */
+	/*
+	 * The kind of the frames that a program in the kernel reads; 0: it reads none, and functions for them are NULL.
+	 */
 	enum ebpf_interpreter_kind frames;
 
 	/*
@@ -54,11 +56,14 @@ struct interpreter_kind {
 	/* A process executes another program, or its pid is another process's from now on. May be NULL. */
 	void (*forget)(void *state, const struct interpreter_process *process);
 
-	/* As that of struct unwind_maker, for a frame of code that the process has made. May be NULL. */
+	/*
+	 * Answers as find_caller() of struct unwind_maker does, for a frame of code that the process has made. May be
+	 * NULL.
+	 */
 	bool (*find_caller)(void *state, struct interpreter_process *process, const struct unwind_made_frame *frame,
 		struct unwind_made_caller *caller, enum unwind_answer *answer, struct error *err);
 
-	/* As interpreters_keep_frame_pointers(). May be NULL. */
+	/* Answers as interpreters_keep_frame_pointers() does. May be NULL. */
 	bool (*keeps_frame_pointers)(const struct interpreter_process *process, const struct elf_image *elf);
 
 	/*
@@ -68,7 +73,7 @@ struct interpreter_kind {
 	bool (*name)(void *state, struct interpreter_process *process, const struct interpret_sample *sample,
 		struct error *err);
 
-	/* Those of interpret.h, for frames that a program in the kernel reads. */
+	/* These do as those of interpret.h do, for frames that a program in the kernel reads. */
 	bool (*read_frames)(
 		void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_frames *frames);
 	/* May be NULL. */

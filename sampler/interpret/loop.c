@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * What is decoded of a file that claims more: a loop that is not optimized has 200 kB. Each jump that leaves the loop
- * costs the reading of rules, which a file may make as long as it is.
+ * The bytes that are decoded of a file that claims more: a loop that is not optimized has 200 kB. Each jump that leaves
+ * the loop costs the reading of rules, which a file may make as long as it is.
  */
 enum { MOST_LOOP_BYTES = 1 << 19, MOST_JUMPS = 1 << 14 };
 
@@ -47,7 +47,7 @@ static bool interpret_loop_is_same_frame(
 	return true;
 }
 
-/* Whether nothing was done to the frame that the call has made. */
+/* Returns whether nothing was done to the frame that the call has made. */
 static bool is_entry(const struct machine *machine, const struct frame_rule *rule)
 {
 	return rule->cfa.kind == FRAME_REGISTER && rule->cfa_register == machine->stack_pointer &&

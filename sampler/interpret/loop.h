@@ -10,7 +10,7 @@ struct interpreter_range {
 
 enum { INTERPRETER_MOST_RANGES = 64 };
 
-/* What symbols tell of the function that runs a program. */
+/* The symbols of the function that runs a program. */
 struct interpreter_loop_symbols {
 	struct interpreter_range loop; /* both 0: there is none */
 	struct interpreter_range
@@ -40,5 +40,5 @@ COMMON_MUST_CHECK
 bool interpreter_loop_find(struct elf_image *elf, uint64_t address, struct interpreter_loop *loop, struct error *err);
 void interpreter_loop_deinit(struct interpreter_loop *loop);
 
-/* Whether an image address is in it. */
+/* Returns whether an image address is in it. */
 bool interpreter_loop_has(const struct interpreter_loop *loop, uint64_t address);

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* What tells one frame from another: a line as it is, and hashes of several, which are never chosen by anybody. */
+/*
+ * The key that tells one frame from another: a line as it is, and hashes of several, which are never chosen by anybody.
+ */
 struct frame_key {
 	uint64_t first, second;
 };
@@ -49,7 +51,7 @@ static uint32_t find_string(const struct profile *profile, const char *string, s
 	return id;
 }
 
-/* What the profile grows by if it is given a function; 0: it has it already. */
+/* Returns what the profile grows by if it is given a function; 0: it has it already. */
 static size_t bytes_of_function(const struct profile *profile, const struct interpreter_function *function)
 {
 	size_t bytes = FUNCTION_BYTES;

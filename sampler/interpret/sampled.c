@@ -66,7 +66,7 @@ bool interpreter_sampled_learn(
 	return interpreter_codes_learn(sampled->codes, process->files[0].image, code, read_clock(), err);
 }
 
-/* What is worth a line: one stack in so many. */
+/* Returns whether a line is worth telling: one stack in so many is. */
 static bool sampled_is_worth_telling(const struct interpreter_sampled *sampled, uint64_t stacks)
 {
 	enum { FEW = 200 };

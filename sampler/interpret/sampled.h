@@ -5,8 +5,8 @@
 #include "sampler/interpret/stack.h"
 
 /*
- * What kinds of interpreters share whose frames come with samples: a program in the kernel has read them. Their state
- * begins with this, so that functions that take a `state` stand in struct interpreter_kind as they are.
+ * The common part of the kinds of interpreters whose frames come with samples: a program in the kernel has read them.
+ * Their state begins with this, so that functions that take a `state` stand in struct interpreter_kind as they are.
  */
 struct interpreter_sampled {
 	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: not permitted */

@@ -4,7 +4,7 @@
 #include "sampler/ebpf/ebpf.h"
 #include "sampler/interpret/memory.h"
 
-/* Where code and its names are read: a process, or a copy of what it had when a frame met the code. */
+/* The source of code and its names: a process, or a copy of what it had when a frame met the code. */
 struct interpreter_source {
 	const struct process_host *host; /* borrowed */
 	int32_t pid;

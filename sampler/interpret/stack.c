@@ -16,7 +16,9 @@ struct joining {
 	size_t next;             /* of the words */
 	bool has_unmarked_first; /* its innermost frame is an activation of its own */
 	bool made_are_loops;     /* code made at run time stands for the loop */
-	/* Where activations have addresses: the next native frame, and native frames that were compared. */
+	/*
+	 * Native frames, where activations have addresses: the next native frame, and native frames that were compared.
+	 */
 	size_t native, compared;
 	bool replaces_leaf; /* the next activation has nothing below it but a task */
 	bool is_uncertain;
@@ -152,14 +154,14 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 	return true;
 }
 
-/* Whether the leaf is an activation at its begin or end, which the words do not have. */
+/* Returns whether the leaf is an activation at its begin or end, which the words do not have. */
 static bool is_entering(
 	const struct joining *joining, const struct unwind_result *result, size_t loops, size_t activations)
 {
 	return loops == activations + 1 && result->count > 0 && is_loop(joining, result, 0);
 }
 
-/* Whether the innermost frame is the first of such an activation, and is not marked yet. */
+/* Returns whether the innermost frame is the first of such an activation, and is not marked yet. */
 static bool has_unmarked_first(const struct ebpf_frames *frames)
 {
 	return frames->count > 0 && !ebpf_frame_is_first(frames->words[0]) &&
@@ -198,7 +200,7 @@ static size_t find_native(struct joining *joining, uint64_t address)
 	return result->count;
 }
 
-/* Whether an activation's native frame is one that was not walked to. */
+/* Returns whether an activation's native frame is one that was not walked to. */
 static bool is_beyond(const struct unwind_result *result, uint64_t address)
 {
 	return result->count > 0 && !stack_is_whole(result->stop) &&

@@ -10,7 +10,7 @@ struct table {
 	struct elf_section symbols, names;
 };
 
-/* What is looked for. */
+/* The symbols that are looked for. */
 struct search {
 	struct interpreter_symbol *symbols;
 	size_t count;
@@ -25,7 +25,7 @@ static bool interpret_symbols_find_table(
 }
 
 /*
- * Whether a name stands in the table, maybe as the end of another one. Tables that are larger than those of
+ * Returns whether a name stands in the table, maybe as the end of another one. Tables that are larger than those of
  * interpreters are not looked through.
  */
 static bool interpret_symbols_has_text(const struct table *table, const char *name)
@@ -34,7 +34,7 @@ static bool interpret_symbols_has_text(const struct table *table, const char *na
 	       memmem(table->names.bytes, table->names.size, name, strlen(name) + 1) != NULL;
 }
 
-/* Whether the symbol's name is `name`, with something behind it if `is_prefix`. */
+/* Returns whether the symbol's name is `name`, with something behind it if `is_prefix`. */
 static bool interpret_symbols_has_name(
 	const struct table *table, const Elf64_Sym *symbol, const char *name, bool is_prefix)
 {

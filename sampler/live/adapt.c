@@ -13,7 +13,7 @@
  */
 enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
 
-/* How often processes that have no samples are looked at, the last time of which is lost with their end. */
+/* The period in which processes that have no samples are looked at, the last time of which is lost with their end. */
 enum { REFUSED_POLL_MS = 50 };
 
 /* They may have started many others: reading what all use takes one part in so many of a CPU's time. */
@@ -118,8 +118,8 @@ static bool take_over(struct sampler *sampler, struct event_set *events, struct 
 }
 
 /*
- * What the events are to be opened for: CPUs, the same unless new processes would be known too late, threads and
- * nothing else, or either of them, as the target wants it.
+ * The reach of the events, which are opened for: CPUs, the same unless new processes would be known too late, threads
+ * and nothing else, or either of them, as the target wants it.
  */
 enum reach { REACH_AS_FITS, REACH_CPUS, REACH_CPUS_AT_ONCE, REACH_THREADS };
 

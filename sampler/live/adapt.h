@@ -20,5 +20,5 @@ void sampler_adapt_init(struct sampler *sampler);
 COMMON_MUST_CHECK
 bool sampler_adapt(struct sampler *sampler, uint64_t clock_ns, struct error *err);
 
-/* How long to wait for samples at most: less at the beginning, when it is not known whether stacks are deep. */
+/* Returns how long to wait for samples at most: less at the beginning, when it is not known whether stacks are deep. */
 int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int timeout_ms);

@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* What this machine allows, for kelvin doctor. */
+/* Returns whether this machine allows an event, for kelvin doctor. */
 
 static bool can_open(uint32_t type, uint64_t config, bool kernel, int pid, int cpu)
 {
@@ -83,7 +83,9 @@ static const char *probe_counters(struct error *why)
 	return counter_sets_choose(&precise, &group, why) ? group.kind : NULL;
 }
 
-/* Whether this machine lets the recorder read the frames of CPython. False, with what would help: it does not. */
+/*
+ * Returns whether this machine lets the recorder read the frames of CPython. False, with what would help: it does not.
+ */
 static bool can_read_frames(struct error *err)
 {
 	struct ebpf_frame_reader_options options = { .cpu_count = event_cpu_count() };

@@ -76,7 +76,7 @@ bool command_start(struct command *command, const char *name, struct error *err)
 	return true;
 }
 
-/* What has ended tells whose it was until somebody waits for it. */
+/* Asks for the user of a command that has ended: what has ended tells whose it was until somebody waits for it. */
 static void ask_user(struct command *command)
 {
 	struct proc_status users;

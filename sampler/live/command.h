@@ -26,7 +26,7 @@ bool command_fork(struct command *command, const struct sampler_target *target, 
 COMMON_MUST_CHECK
 bool command_start(struct command *command, const char *name, struct error *err);
 
-/* Whether the command has ended; reaps it then. */
+/* Returns whether the command has ended; reaps it then. */
 bool command_has_ended(struct command *command);
 
 /* Kills and reaps a child that was never started. */

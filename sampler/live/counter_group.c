@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-/* Beside the CPU time and what waits have (PROFILE_MAX_VALUE_TYPES). */
+/* Counters beside the CPU time and what waits have (PROFILE_MAX_VALUE_TYPES). */
 enum { MAX_LISTED = 8 };
 
 /* Events of the processor's caches: which cache, what is done, and how it ends. */
@@ -152,7 +152,7 @@ bool counter_group_of_list(const char *list, struct counter_group *group, struct
 
 /* ---- Whether it counts here ---- */
 
-/* What is read of the leader: how many, the times enabled and running, and a value for each. */
+/* The words that are read of the leader: how many, the times enabled and running, and a value for each. */
 enum { TRIAL_RUNNING = 2, TRIAL_WORDS = 3 + COUNTERS_MAX_MEMBERS };
 
 static bool has_run(int leader)

@@ -214,7 +214,7 @@ enum { INTEL_METRICS_COUNT = 6, AMD_COUNT = 7 };
 
 /* The better ones first. */
 static const struct counter_set counter_sets[] = {
-	/* From Sapphire Rapids on. */
+	/* The set serves Sapphire Rapids and later. */
 	{ "topdown", "slots", has_metrics_of_memory, 1, INTEL_METRICS_COUNT + 3,
 		{ INTEL_METRICS, { "topdown-mem-bound", 0, DATA, 1, true }, INTEL_MISSES } },
 	/* Ice Lake: which part of the backend's slots waits for data follows from its stalls, as in pmu-tools'

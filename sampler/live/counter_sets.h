@@ -8,7 +8,7 @@
  * and whether they count here by trying them.
  */
 
-/* What decides which counters there are. */
+/* The facts that decide which counters there are. */
 struct counter_machine {
 	char pmu[256];      /* directory of the processor's PMU in sysfs; "": there is none */
 	uint32_t pmu_count; /* of the processor's cores: more than one where it has cores of several kinds */

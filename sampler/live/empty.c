@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* Why a recording has no samples. */
+/* The reasons why a recording has no samples. */
 
 /*
  * Reports a command without samples, with all processes it started: many short processes can use much CPU time without

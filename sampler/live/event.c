@@ -38,8 +38,8 @@ static void raise_descriptor_limit(void)
 }
 
 /*
- * What would help. Without CAP_PERFMON the kernel permits events of whole CPUs up to level 0, those of kernel code up
- * to 1, those of one's own user code up to 2; at Debian's level 3 and Ubuntu's 4, nothing.
+ * Returns what would help. Without CAP_PERFMON the kernel permits events of whole CPUs up to level 0, those of kernel
+ * code up to 1, those of one's own user code up to 2; at Debian's level 3 and Ubuntu's 4, nothing.
  */
 static const char *permission_advice(int level, bool counts_cpus)
 {
@@ -280,7 +280,7 @@ void event_set_deinit(struct event_set *set)
 	*set = (struct event_set){ 0 };
 }
 
-/* What an event counts: a task, a CPU or a cgroup. */
+/* The place of an event: a task, a CPU or a cgroup. */
 struct event_place {
 	int pid, cpu;
 	unsigned long flags;
@@ -334,7 +334,7 @@ static bool join_ring(int fd, const struct ring *ring, const struct event_place 
 	       error_set_errno(err, errno, "cannot join the events of CPU %d", place->cpu);
 }
 
-/* What is counted beside the sampling event: in the same code, by the same clock. */
+/* Returns the attributes of what is counted beside the sampling event: in the same code, by the same clock. */
 static struct perf_event_attr counted_attr(const struct event_set *set, const struct counter_event *event)
 {
 	const struct perf_event_attr *sampled = &set->sample_attr;
@@ -434,8 +434,8 @@ bool event_set_enable(struct event_set *set, bool enabled, struct error *err)
 }
 
 /*
- * What is read of an event: its value and how many of its samples were lost. Of a group: how many events, two times,
- * and those two of each.
+ * Sums the lost samples. A read of an event gives its value and how many of its samples were lost. Of a group: how many
+ * events, two times, and those two of each.
  */
 uint64_t event_set_lost(const struct event_set *set)
 {

@@ -37,7 +37,7 @@ struct event_set {
 };
 
 /*
- * What takes the target time, and is done where it is seen to be needed.
+ * Extras that take the target time, and are taken where they are seen to be needed.
  *
  * with_callchains       Beside a copied stack, the kernel follows its frame pointers.
  * with_own_clocks   Between tasks that inherit the same events the kernel switches by exchanging those as a whole, with
@@ -56,9 +56,9 @@ bool event_set_init(struct event_set *set, const struct sampler_options *options
 	struct buffer *notices, struct error *err);
 
 /*
- * To take the place of `other`, which stays open meanwhile and writes the same event. Where no larger sample rings are
- * wanted, or can be had, it writes into those of `other`: users may lock no more memory than one recorder's. The
- * sideband's are always its own, so that they hold what happened since.
+ * Prepares a set that takes the place of `other`, which stays open meanwhile and writes the same event. Where no larger
+ * sample rings are wanted, or can be had, it writes into those of `other`: users may lock no more memory than one
+ * recorder's. The sideband's are always its own, so that they hold what happened since.
  */
 COMMON_MUST_CHECK
 bool event_set_init_beside(struct event_set *set, const struct event_set *other, const struct sampler_options *options,
@@ -69,7 +69,9 @@ void event_set_take_rings(struct event_set *set, struct event_set *other);
 
 void event_set_deinit(struct event_set *set);
 
-/* Where an event counts: pid is a thread's id, -1 for all, or a descriptor of a cgroup directory with `flags`. */
+/*
+ * Opens the event for one place: pid is a thread's id, -1 for all, or a descriptor of a cgroup directory with `flags`.
+ */
 COMMON_MUST_CHECK
 bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err);
 
@@ -88,8 +90,8 @@ bool event_set_enable(struct event_set *set, bool enabled, struct error *err);
 int event_set_filling_ms(const struct event_set *set);
 
 /*
- * How many samples were lost so far because their ring was full, including those that no record reports because nothing
- * was written after them; 0 if the kernel does not count them (before 6.0).
+ * Returns how many samples were lost so far because their ring was full, including those that no record reports because
+ * nothing was written after them; 0 if the kernel does not count them (before 6.0).
  */
 uint64_t event_set_lost(const struct event_set *set);
 

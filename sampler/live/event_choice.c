@@ -137,7 +137,7 @@ static bool samples_cycles(const struct event_set *set)
 	return set->sample_attr.type == PERF_TYPE_HARDWARE && set->sample_attr.config == PERF_COUNT_HW_CPU_CYCLES;
 }
 
-/* Whether this machine counts what the user has named, at the same time. */
+/* Checks whether this machine counts what the user has named, at the same time. */
 static bool check_listed(const struct event_set *set, struct error *err)
 {
 	const struct counter_event sampling = { set->sample_attr.type, set->sample_attr.config };
@@ -183,8 +183,8 @@ static bool event_choice_find_group(struct event_set *set, const char *counters,
 }
 
 /*
- * Whether threads inherit a group whose values are read with its samples: since Linux 6.13. The kernel then writes each
- * thread's own.
+ * Returns whether threads inherit a group whose values are read with its samples: since Linux 6.13. The kernel then
+ * writes each thread's own.
  */
 static bool group_is_inherited(const struct event_set *set)
 {

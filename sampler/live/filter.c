@@ -8,7 +8,7 @@
 enum { INITIAL_PID_NAMESPACE = 0xeffffffc };
 
 /*
- * Whether our ids are those of the initial namespace, by which the kernel knows processes (linux/proc_ns.h:
+ * Returns whether our ids are those of the initial namespace, by which the kernel knows processes (linux/proc_ns.h:
  * PROC_PID_INIT_INO).
  */
 static bool is_initial_namespace(void)

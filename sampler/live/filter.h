@@ -31,7 +31,7 @@ const struct ebpf_process_set *filter_prepare(struct filter *filter);
 /* Activates the filter: only added processes belong to the target. */
 void filter_activate(struct filter *filter);
 
-/* While it is active, the program in the kernel lets all samples pass. */
+/* Lets all samples pass through the program in the kernel while the filter is active. */
 void filter_pass_all(struct filter *filter);
 
 /* Nothing is filtered any more. */
@@ -53,10 +53,10 @@ bool filter_has(const struct filter *filter, int32_t pid);
  */
 void filter_await_program(struct filter *filter, int32_t pid);
 
-/* Whether a forked process belongs to the target from its first moment on. */
+/* Returns whether a forked process belongs to the target from its first moment on. */
 bool filter_adds_forks_at_once(const struct filter *filter);
 
-/* Whether a sample should be parsed at all; only its pid is read. True for other records. */
+/* Returns whether a sample should be parsed at all; only its pid is read. True for other records. */
 bool filter_wants(const struct filter *filter, const struct record_layout *layout, const void *bytes, size_t size);
 
 /*

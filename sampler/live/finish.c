@@ -4,7 +4,7 @@
 
 #include <sys/wait.h>
 
-/* How a recording ends: the last records, what the user should know of it, and the result. */
+/* Ends a recording: the last records, what the user should know of it, and the result. */
 
 static void close_run(struct sampler *sampler)
 {
@@ -90,7 +90,7 @@ static void describe_ends(struct sampler *sampler)
 			ended - MOST_NAMED);
 }
 
-/* What the user should know of the whole recording. */
+/* Appends what the user should know of the whole recording. */
 static void describe_limits(struct sampler *sampler)
 {
 	sampler_note_ends(sampler, sampler->clock.stop_ns);

@@ -80,7 +80,7 @@ void instruments_close(struct instruments *instruments)
 	instruments->count = 0;
 }
 
-/* Whether an instrument is polled now. */
+/* Returns whether an instrument is polled now. */
 static bool is_polled(const struct instrument *instrument)
 {
 	return instrument->session->clock->is_on || instrument->functions->works_while_off;

@@ -11,12 +11,12 @@
 #include <limits.h>
 
 /*
- * What measures a target beside the samples of its event: waits, requests, the contexts that processes publish. An
- * instrument keeps its state to itself, and the sampler runs over all of them. One more has a table of functions, which
- * stands in the list of instrument.c.
+ * Instruments measure a target beside the samples of its event: waits, requests, the contexts that processes publish.
+ * An instrument keeps its state to itself, and the sampler runs over all of them. One more has a table of functions,
+ * which stands in the list of instrument.c.
  */
 
-/* What instruments share. It outlives them, and all that it points to is borrowed. */
+/* The means that instruments share. It outlives them, and all that it points to is borrowed. */
 struct instrument_session {
 	const struct sampler_options *options; /* the size of stack copies may grow while it runs */
 	const struct run_clock *clock;
@@ -28,8 +28,11 @@ struct instrument_session {
 	struct buffer *notices;
 	bool samples_waits;  /* an instrument does: the profile has the values of waits */
 	bool tells_switches; /* an instrument does: the events need not record them */
-	/* Why something is not measured that was asked for, which belongs to the message of a recording without
-	 * samples; while an instrument is opened in place of another one, why that one is not. ERROR_NONE: all is. */
+	/*
+	 * The reason why something is not measured that was asked for, which belongs to the message of a recording
+	 * without samples; while an instrument is opened in place of another one, why that one is not. ERROR_NONE: all
+	 * is.
+	 */
 	struct error missing;
 };
 
@@ -45,7 +48,7 @@ struct instrument_functions {
 	 * words. NULL: there is none, and the recording fails. */
 	const struct instrument_functions *instead;
 	const char *absence;
-	/* Whether it has something to do; NULL: always. */
+	/* Returns whether it has something to do; NULL: always. */
 	bool (*is_wanted)(const struct sampler_options *options);
 	/* Prepares a state that is zero but for its first member; nothing counts yet. */
 	bool (*open)(struct instrument *instrument, struct error *err);
@@ -53,7 +56,7 @@ struct instrument_functions {
 	bool (*add_rings)(struct instrument *instrument, struct order *order, struct watch *watch, struct error *err);
 	/* Sampling goes on or off. */
 	bool (*enable)(struct instrument *instrument, bool enabled, uint64_t clock_ns, struct error *err);
-	/* How long poll() may be put off, in ms. */
+	/* Returns how long poll() may be put off, in ms. */
 	int (*due_ms)(const struct instrument *instrument, uint64_t clock_ns);
 	/* Called again and again, once the rings are read. */
 	bool (*poll)(struct instrument *instrument, uint64_t clock_ns, struct error *err);

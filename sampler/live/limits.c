@@ -56,8 +56,9 @@ static void find_container(const char *cgroup, char container[LIMITS_CONTAINER_B
 }
 
 /*
- * Whether a group's path leads out of the hierarchy: the kernel shows a group outside of the reader's cgroup namespace
- * as "/../NAME", and below the mount that is any directory, as one in which the target's owner has put a file.
+ * Returns whether a group's path leads out of the hierarchy: the kernel shows a group outside of the reader's cgroup
+ * namespace as "/../NAME", and below the mount that is any directory, as one in which the target's owner has put a
+ * file.
  */
 static bool limits_leads_out(const char *cgroup)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Of a busy server the tables are long, and its listeners stand first. */
+/* The most that is read of the tables, which are long on a busy server; its listeners stand first. */
 enum { MAX_LINES = 4096, MAX_LISTENERS = 1024, MAX_DESCRIPTORS = 65536 };
 
 struct listeners {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * Whether a process has a stream socket that listens, as far as /proc shows: it answers requests then. False also where
- * its descriptors may not be read.
+ * Returns whether a process has a stream socket that listens, as far as /proc shows: it answers requests then. False
+ * also where its descriptors may not be read.
  */
 bool listening_has_socket(int32_t pid);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a recording is opened: the options, the events, and all that reads what they count. */
+/* Opens a recording: the options, the events, and all that reads what they count. */
 
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 

@@ -4,7 +4,7 @@
 #include "sampler/live/ring.h"
 #include "sampler/records/record.h"
 
-/* What a ring holds. */
+/* The content of a ring. */
 enum order_content {
 	ORDER_SIDEBAND, /* mappings, names, threads that begin and end */
 	ORDER_SAMPLES,
@@ -44,15 +44,15 @@ void order_deinit(struct order *order);
 void order_refresh(struct order *order);
 
 /*
- * Whether more than a quarter of a ring is filled with records that are too new to be read. At a high rate the ring
- * would overflow before the horizon is reached; a shorter horizon is then used, although a CPU that was delayed may
- * then report a mapping too late.
+ * Returns whether more than a quarter of a ring is filled with records that are too new to be read. At a high rate the
+ * ring would overflow before the horizon is reached; a shorter horizon is then used, although a CPU that was delayed
+ * may then report a mapping too late.
  */
 bool order_is_crowded(const struct order *order);
 
 /*
- * Whether a ring with that content has no room for every record of the sideband, the longest of which has a path: some
- * may have been lost. The kernel's own record of a loss comes only when there is room again.
+ * Returns whether a ring with that content has no room for every record of the sideband, the longest of which has a
+ * path: some may have been lost. The kernel's own record of a loss comes only when there is room again.
  */
 bool order_is_full(const struct order *order, enum order_content content);
 

@@ -4,7 +4,7 @@
 #include "common/common.h"
 
 /*
- * How much waiting time a sample stands for, so that no more than PACE_BUDGET samples are written in a second. The
+ * The waiting time that a sample stands for, so that no more than PACE_BUDGET samples are written in a second. The
  * interval is doubled when the kernel put samples off, and halved when they have been few for seconds, down to the one
  * that was asked for and to one that leaves the budget a sample of each thread. Samples are few below a quarter of the
  * budget: with half the interval they are still below half of it.
@@ -17,10 +17,10 @@ struct pace {
 	uint32_t calm;       /* seconds with few samples, one after the other */
 };
 
-/* For a recording that begins with so many threads. */
+/* Returns the pace of a recording that begins with so many threads. */
 struct pace pace_init(uint64_t asked_ns, size_t threads);
 
-/* What happened since the interval was fitted last. */
+/* The counts since the interval was fitted last. */
 struct pace_counts {
 	uint64_t elapsed_ns, samples, deferred;
 	uint64_t threads; /* that there are now */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* At nice -10 a thread gets a quarter of a CPU beside 32 busy threads of nice 0. */
+/* The priority of the reading thread: at nice -10 a thread gets a quarter of a CPU beside 32 busy threads of nice 0. */
 enum { USUAL_NICE = 0, HIGHEST_NICE = -20, HURRIED_NICE = -10, LOWEST_REAL_TIME = 1 };
 static const long hurry_ns = 100000000;
 

@@ -150,7 +150,10 @@ static bool sample_process(struct proc_waits *waits, int32_t pid, uint64_t clock
 	return true;
 }
 
-/* At random, so that programs with a rhythm of their own are not met at the same point of it again and again. */
+/*
+ * Plans the next look at random, so that programs with a rhythm of their own are not met at the same point of it again
+ * and again.
+ */
 static void plan_next(struct proc_waits *waits, uint64_t clock_ns, uint64_t took_ns)
 {
 	uint64_t mean_ns = took_ns * SHARE_OF_CPU;

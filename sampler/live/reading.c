@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/state.h"
 
-/* How the records of a recording are read, from the rings of its events to the collector. */
+/* Reads the records of a recording, from the rings of its events to the collector. */
 
 bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 {
@@ -28,7 +28,7 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 	       instruments_add_rings(&sampler->instruments, &reading->order, &reading->watch, err);
 }
 
-/* Of a sample that is not the target's, only what its CPU has counted until then is taken. */
+/* Passes over a sample that is not the target's: only what its CPU has counted until then is taken. */
 static bool reading_pass_over(struct sampler *sampler, const struct order_source *source, struct error *err)
 {
 	struct error ignored;

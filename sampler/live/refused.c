@@ -7,7 +7,7 @@
 
 enum { MOST_DESCENDANTS = 256 };
 
-/* What a process has used, and those that it has started; -1 if it is gone. */
+/* Returns what a process has used, and those that it has started; -1 if it is gone. */
 static int64_t read_used_with_descendants(int32_t pid)
 {
 	int64_t all_ns = proc_cpu_with_children_ns(pid);

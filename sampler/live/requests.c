@@ -30,7 +30,9 @@ struct requests {
 	uint32_t one_in, most_one_in;
 	uint64_t rated_ns, rated_count;
 	bool is_answering; /* at the end: something outside of the target was answered */
-	/* Why exchanges are not counted although they should be; a notice says so where the target listens. */
+	/*
+	 * The reason why exchanges are not counted although they should be; a notice says so where the target listens.
+	 */
 	struct error none;
 	bool listens;
 };

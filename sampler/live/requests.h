@@ -4,9 +4,9 @@
 #include "sampler/live/instrument.h"
 
 /*
- * How much work the target does while it is recorded (profile/requests.h): exchanges on sockets, which programs in the
- * kernel count (sampler/ebpf/requests.h); or an event that the user has named; or a number that he states. They are
- * read a few times a second.
+ * Counts how much work the target does while it is recorded (profile/requests.h): exchanges on sockets, which programs
+ * in the kernel count (sampler/ebpf/requests.h); or an event that the user has named; or a number that he states. They
+ * are read a few times a second.
  *
  * Fails only where the event that the user has named cannot be counted: without the right to count exchanges, the
  * recording goes on. Requests that cannot be read cost no samples.

@@ -18,5 +18,5 @@ struct run_clock {
 
 uint64_t run_clock_now(const struct run_clock *clock);
 
-/* How long sampling was on from the start until `time_ns`. */
+/* Returns how long sampling was on from the start until `time_ns`. */
 int64_t run_clock_elapsed_ns(const struct run_clock *clock, uint64_t time_ns);

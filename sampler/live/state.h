@@ -30,7 +30,7 @@ struct adaptation {
 	struct event_extras extras;
 };
 
-/* How the rings of the open events are waited for and read. */
+/* The reading of the rings of the open events. */
 struct reading {
 	struct record_layout sample_layout, sideband_layout;
 	struct order order;
@@ -38,7 +38,7 @@ struct reading {
 	uint64_t lost_before, broken_before; /* samples and rings, of event sets that were closed */
 };
 
-/* What was used when the recording began. */
+/* The usage when the recording began. */
 struct usage {
 	int64_t target_cpu_ns, own_cpu_ns;
 	struct surroundings surroundings;
@@ -82,13 +82,13 @@ bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err
  */
 void sampler_release(struct sampler *sampler);
 
-/* Whether the event follows CPU time. */
+/* Returns whether the event follows CPU time. */
 bool sampler_counts_time(const struct sampler *sampler);
 
 /* Notes which processes of the target have ended. */
 void sampler_note_ends(struct sampler *sampler, uint64_t clock_ns);
 
-/* Whether all processes of the target have ended. */
+/* Returns whether all processes of the target have ended. */
 bool sampler_target_is_gone(struct sampler *sampler);
 
 /* Says why a recording has no samples; returns false. */
@@ -96,8 +96,8 @@ COMMON_MUST_CHECK
 bool sampler_fail_empty(struct sampler *sampler, struct error *err);
 
 /*
- * What its events are to be opened for: threads whose waits are sampled may be switched all the time. Counters are read
- * for the threads themselves where that is possible.
+ * Returns what the events of the sampler are to be opened for: threads whose waits are sampled may be switched all the
+ * time. Counters are read for the threads themselves where that is possible.
  */
 static inline enum target_preference sampler_preference(const struct sampler *sampler)
 {

@@ -5,7 +5,7 @@
 #include "profile/profile.h"
 
 /*
- * What else there was on the machine while the target was recorded: how much of its CPU time was in use, how much the
+ * The load of the machine beside the target while that was recorded: how much of its CPU time was in use, how much the
  * hypervisor gave to others (steal, proc_stat(5)), for how much of the time somebody waited for a CPU
  * (Documentation/accounting/psi.rst), and for how long the target's control group was not let run
  * (Documentation/admin-guide/cgroup-v2.rst, cpu.stat). Read once at the beginning and once at the end.

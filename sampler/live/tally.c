@@ -32,7 +32,7 @@ void tally_deinit(struct tally *tally)
 
 /* ---- Readings ---- */
 
-/* Whether a reading may be added to the last one, which began when the one before it ended. */
+/* Returns whether a reading may be added to the last one, which began when the one before it ended. */
 static bool is_close(const struct tally_process *process, int64_t time_ns)
 {
 	size_t count = process->reading_count;
@@ -67,7 +67,10 @@ static void widen_spacing(struct tally *tally, struct tally_process *process)
 	shares_give_back(&tally->readings, process->totals.account, count - process->reading_count);
 }
 
-/* Of an account's processes, or of all: that which holds most may hold no more than one reading of each. */
+/*
+ * Widens the spacings of an account's processes, or of all: that which holds most may hold no more than one reading of
+ * each.
+ */
 static void widen_spacings(struct tally *tally, uint64_t account)
 {
 	for (size_t i = 0; i < tally->count; i++)
@@ -120,7 +123,7 @@ static bool tally_find_process(
 	return true;
 }
 
-/* Where its last reading ended; the recording's start where there is none. */
+/* Returns when the last reading of a process ended; the recording's start where there is none. */
 static int64_t last_time_ns(const struct tally_process *process)
 {
 	return process->reading_count > 0 ? process->readings[process->reading_count - 1].time_ns : 0;

@@ -152,8 +152,8 @@ static bool open_process(struct opening *opening, int32_t pid, struct error *err
 }
 
 /*
- * What is known counts for all of them: a parent and its child may both be named, and each thread is opened once. One
- * that has just ended does not keep the others from being sampled.
+ * Opens each process or thread that was named. What is known counts for all of them: a parent and its child may both be
+ * named, and each thread is opened once. One that has just ended does not keep the others from being sampled.
  */
 static bool live_target_open_each(const struct sampler_target *target, struct event_set *events, struct error *err)
 {

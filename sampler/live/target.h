@@ -30,7 +30,7 @@ COMMON_MUST_CHECK
 bool target_open(const struct sampler_target *target, pid_t child, enum target_preference preference,
 	struct event_set *events, struct filter *filter, struct error *err);
 
-/* Whether target_open() prefers events of CPUs to events of these processes' threads. */
+/* Returns whether target_open() prefers events of CPUs to events of these processes' threads. */
 bool target_is_large(const struct sampler_target *target);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/task_layout.h"
 
-/* What the register FS shows lies in a structure within the task's; 0 on other processors. */
+/* Finds where the task's structure has what the register FS shows; 0 on other processors. */
 static uint32_t find_thread_pointer(const struct ebpf_kernel_types *types)
 {
 	uint32_t thread, pointer;

@@ -4,7 +4,7 @@
 #include "sampler/ebpf/ebpf.h"
 
 /*
- * Where the running kernel has what programs in it read of tasks, by its own description of its types
+ * Finds where the running kernel has what programs in it read of tasks, by its own description of its types
  * (/sys/kernel/btf/vmlinux). Fails where there is none, before Linux 4.19.
  */
 COMMON_MUST_CHECK

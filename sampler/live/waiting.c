@@ -34,7 +34,7 @@ struct waiting_cpu {
 	int switches;     /* owned; -1: not needed */
 };
 
-/* Who is at the other end of what a thread polls, in the wait of that number. */
+/* The party at the other end of what a thread polls, in the wait of that number. */
 struct known_peer {
 	uint32_t tid;
 	uint64_t waits;
@@ -202,7 +202,7 @@ static bool live_waiting_create_programs(struct waiting *waiting, struct error *
 	return ebpf_waiting_create(&loading, &waiting->programs, err);
 }
 
-/* With the last hook the kernel's part of the stack is its way back to user code. */
+/* Fits the walk to the hook: with the last hook the kernel's part of the stack is its way back to user code. */
 static void fit_to_hook(struct waiting *waiting)
 {
 	if (ebpf_waiting_hook(waiting->programs) == EBPF_WAITING_FENTRY)
@@ -216,8 +216,8 @@ static void fit_to_hook(struct waiting *waiting)
 /* ---- Threads that are asleep ---- */
 
 /*
- * Whether there is time to look for another peer. Before Linux 6.1 that passes over all threads of the machine, and
- * takes a twentieth of a CPU's time at most.
+ * Returns whether there is time to look for another peer. Before Linux 6.1 that passes over all threads of the machine,
+ * and takes a twentieth of a CPU's time at most.
  */
 static bool may_look_for_peer(struct waiting *waiting, int64_t now_ns)
 {

@@ -34,8 +34,8 @@ bool watch_add(struct watch *watch, int fd, struct error *err);
 COMMON_MUST_CHECK
 bool watch_wait(struct watch *watch, int timeout_ms, int wake_fd, struct error *err);
 
-/* Whether the `index`-th of the watched processes has ended. */
+/* Returns whether the `index`-th of the watched processes has ended. */
 bool watch_has_ended(struct watch *watch, size_t index);
 
-/* Whether the watched processes have ended, and every other process of the table with them. */
+/* Returns whether the watched processes have ended, and every other process of the table with them. */
 bool watch_all_ended(struct watch *watch, const struct process_table *table);

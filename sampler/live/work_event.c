@@ -10,7 +10,7 @@
 
 enum { MOST_PARTS = 2, PART_BYTES = 256 };
 
-/* What was written, in parts. A path may contain colons. */
+/* An event as it was written, in parts. A path may contain colons. */
 struct written {
 	bool is_uprobe, is_usdt;
 	char path[PATH_MAX];

@@ -17,7 +17,7 @@ struct work_event {
 	size_t place_count;
 };
 
-/* Whether it could be an event at all; ERROR_USAGE: it could not. */
+/* Checks whether it could be an event at all; ERROR_USAGE: it could not. */
 COMMON_MUST_CHECK
 bool work_event_check(const char *text, struct error *err);
 
@@ -25,5 +25,5 @@ bool work_event_check(const char *text, struct error *err);
 COMMON_MUST_CHECK
 bool work_event_find(struct work_event *event, const char *text, struct error *err);
 
-/* For perf_event_open(), disabled. It borrows from `event`. */
+/* Returns attributes for perf_event_open(), disabled. It borrows from `event`. */
 struct perf_event_attr work_event_attr(const struct work_event *event, size_t place);

@@ -68,7 +68,7 @@ bool work_places_of_function(struct elf_image *image, const char *function, stru
 enum { NOTE_PROBE = 3, NOTE_ALIGNMENT = 4 };
 static const char note_owner[] = "stapsdt";
 
-/* Where the linker has put what the notes call their base: they are not relocated. */
+/* Finds where the linker has put what the notes call their base: they are not relocated. */
 static uint64_t find_shift(struct elf_image *image, uint64_t noted_base)
 {
 	struct elf_section base;

@@ -3,7 +3,7 @@
 
 #include "binary/binary.h"
 
-/* Where an event that a binary names lies in its file. */
+/* The places in a binary's file of an event that it names. */
 
 enum { WORK_MOST_PLACES = 64 };
 

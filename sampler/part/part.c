@@ -20,8 +20,8 @@ void part_init(struct part *part)
 }
 
 /*
- * Whether the file may receive a recording: one that another user has made, or has a second name for, would be read
- * there; a pipe would stop the recorder.
+ * Checks whether the file may receive a recording: one that another user has made, or has a second name for, would be
+ * read there; a pipe would stop the recorder.
  */
 static bool check_own(const char *path, int fd, struct error *err)
 {

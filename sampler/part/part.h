@@ -4,8 +4,8 @@
 #include "profile/profile.h"
 
 /*
- * What has been recorded so far, on disk, so that a recorder that is killed loses no more than its last moments:
- * FILE.part is a sequence of increments of the profile (profile_write_increment()).
+ * The recording so far, on disk, so that a recorder that is killed loses no more than its last moments: FILE.part is a
+ * sequence of increments of the profile (profile_write_increment()).
  */
 
 enum { PART_MAX_CHUNK_BYTES = 1 << 28 };

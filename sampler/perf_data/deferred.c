@@ -93,7 +93,10 @@ static bool give_with_chain(
 	return give_joined(data, record, err);
 }
 
-/* Of a sample that was taken in user space its own address is known all the same. */
+/*
+ * Gives a sample without its deferred call chain: of one that was taken in user space its own address is known all the
+ * same.
+ */
 static bool give_without_chain(struct perf_data *data, struct record *record, struct error *err)
 {
 	struct buffer *joined = &data->deferred.joined;

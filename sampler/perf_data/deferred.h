@@ -12,7 +12,7 @@
 struct perf_data;
 struct deferred_sample;
 
-/* What is known of a thread. */
+/* The state of a thread. */
 struct deferred_thread {
 	int32_t tid;
 	uint64_t cookie;                       /* of the chain */

@@ -44,14 +44,14 @@ bool perf_data_events_check(const struct perf_data_events *events, struct error 
 /* The event of a record; PERF_DATA_NO_EVENT if no event has its id, or none is known yet. */
 uint32_t perf_data_events_find(const struct perf_data_events *events, const uint8_t *bytes, size_t size);
 
-/* Whether the user part of call chains comes in records of its own: attr.defer_callchain of Linux 6.19. */
+/* Returns whether the user part of call chains comes in records of its own: attr.defer_callchain of Linux 6.19. */
 bool perf_data_event_defers(const struct perf_event_attr *attr);
 
-/* Whether the event takes no samples, and only reports mappings, names and tasks. */
+/* Returns whether the event takes no samples, and only reports mappings, names and tasks. */
 bool perf_data_event_is_dummy(const struct perf_data_event *event);
 
 /* The first event that takes samples; PERF_DATA_NO_EVENT if none does. */
 uint32_t perf_data_events_first(const struct perf_data_events *events);
 
-/* Whether the event is cpu-clock or task-clock, whose period is in nanoseconds. */
+/* Returns whether the event is cpu-clock or task-clock, whose period is in nanoseconds. */
 bool perf_data_event_is_clock(const struct perf_data_event *event);

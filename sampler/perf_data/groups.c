@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Whether the event is only counted: it neither samples nor reports mappings. */
+/* Returns whether the event is only counted: it neither samples nor reports mappings. */
 static bool is_counted(const struct perf_data_event *event)
 {
 	return event->attr.sample_period == 0 && !perf_data_event_is_dummy(event);
@@ -65,8 +65,8 @@ static uint32_t member_of(const void *context, uint64_t id)
 }
 
 /*
- * Whether perf was told to record whole CPUs. A command that is named behind may have such a word of its own, but then
- * its events are switched on when it starts.
+ * Returns whether perf was told to record whole CPUs. A command that is named behind may have such a word of its own,
+ * but then its events are switched on when it starts.
  */
 static bool is_of_cpus(const struct perf_data_header *header, uint32_t event)
 {

@@ -36,7 +36,7 @@ bool perf_data_header_read(struct perf_data_header *header, struct record_input 
 
 /* ---- Features ---- */
 
-/* Of perf's header.h: bits of the features, and the numbers in HEADER_FEATURE. */
+/* Definitions of perf's header.h: bits of the features, and the numbers in HEADER_FEATURE. */
 enum perf_data_feature {
 	FEATURE_TRACING_DATA = 1,
 	FEATURE_BUILD_ID = 2,

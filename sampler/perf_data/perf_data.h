@@ -75,7 +75,7 @@ COMMON_MUST_CHECK
 bool perf_data_parse(
 	struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err);
 
-/* Whether the time of a record of a wait is none, but says that the sample stands at the end. */
+/* Returns whether the time of a record of a wait is none, but says that the sample stands at the end. */
 bool perf_data_time_is_fake(uint64_t time_ns);
 
 /* Gives the collector a sample, whose place among those that are held is taken. */

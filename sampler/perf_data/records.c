@@ -218,7 +218,7 @@ static bool take_one(
 	return ok || error_prefix(err, "record at offset %llu", (unsigned long long)record->offset);
 }
 
-/* Whether another file follows, as `cat` of two recordings makes it. */
+/* Returns whether another file follows, as `cat` of two recordings makes it. */
 static bool is_another_file(const struct feed *feed)
 {
 	static const char magic[] = "PERFILE2";
@@ -236,8 +236,8 @@ void perf_data_end_early(struct perf_data *data, struct perf_data_stream *stream
 }
 
 /*
- * What stands behind a stream may be of another program that writes to the same file. Its bytes seldom pass as the
- * type and size of a record, and those of a text never do.
+ * Returns whether the bytes stand behind the stream: what stands behind a stream may be of another program that writes
+ * to the same file. Its bytes seldom pass as the type and size of a record, and those of a text never do.
  */
 static bool is_behind_stream(const struct perf_data *data, const struct perf_data_stream *stream,
 	const struct feed *feed, enum feed_state state, const uint8_t *bytes)

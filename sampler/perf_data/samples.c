@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From records of perf.data to the collector: begins and ends a profile, and takes each record. */
+/* Hands the records of perf.data to the collector: begins and ends a profile, and takes each record. */
 #include "sampler/perf_data/perf_data.h"
 
 #include <limits.h>
@@ -114,8 +114,8 @@ static void note_used(void *context, uint64_t stack_bytes)
 }
 
 /*
- * Whether the event measures time. Cycles at a frequency do; at a fixed number of cycles each, samples only count
- * cycles.
+ * Returns whether the event measures time. Cycles at a frequency do; at a fixed number of cycles each, samples only
+ * count cycles.
  */
 static bool counts_time(const struct perf_data_event *event)
 {
@@ -162,7 +162,7 @@ static const char *perf_data_samples_metric_of(const struct perf_data_event *eve
 	return counts_time(event) ? "cpu" : event->name;
 }
 
-/* Of events that tell of waits, the one that has the times as perf added them up is exact. */
+/* Finds the event that tells of waits: the one that has the times as perf added them up is exact. */
 static uint32_t perf_data_samples_find_waits(const struct perf_data_events *events)
 {
 	uint32_t found = PERF_DATA_NO_EVENT;

@@ -68,7 +68,7 @@ static bool find_partial(const struct perf_data_events *events, struct feed *fee
 	return true;
 }
 
-/* How many bytes of its stack to keep of the partial record; 0: it is not shortened. */
+/* Returns how many bytes of its stack to keep of the partial record; 0: it is not shortened. */
 static size_t decide(struct perf_data_skim *skim, const struct partial *partial)
 {
 	size_t stack_at = partial->stack_offset + WORD_BYTES, kept = skim->kept_bytes, have;

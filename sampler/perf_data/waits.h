@@ -22,10 +22,10 @@ struct perf_data_event;
 
 enum perf_data_waits { PERF_DATA_NO_WAITS, PERF_DATA_OFF_CPU, PERF_DATA_SWITCHES };
 
-/* What the samples of an event can tell of waits. */
+/* Returns what the samples of an event can tell of waits. */
 enum perf_data_waits perf_data_waits_of(const struct perf_data_event *event);
 
-/* Whether a metric is one of waits: off-cpu, idle. NULL is none. */
+/* Returns whether a metric is one of waits: off-cpu, idle. NULL is none. */
 bool perf_data_waits_are_wanted(const char *metric);
 
 /* Takes a sample, or that a thread leaves a CPU or runs again, while waits are read. */

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 /*
- * Who answers for what a process makes the recorder do. A user may make any number of namespaces in which he has any
- * number of user ids (unshare(1), newuidmap(1)), and all of them are his one account: that of the outermost user
- * namespace's owner, seen from the recorder's. Root's processes, and those in user namespaces that root made, are told
- * apart by their container: its pid namespace, or the outermost of these user namespaces.
+ * The account that answers for what a process makes the recorder do. A user may make any number of namespaces in which
+ * he has any number of user ids (unshare(1), newuidmap(1)), and all of them are his one account: that of the outermost
+ * user namespace's owner, seen from the recorder's. Root's processes, and those in user namespaces that root made, are
+ * told apart by their container: its pid namespace, or the outermost of these user namespaces.
  *
  * Of a process whose namespaces may not be looked at, its own user answers: its real one, since anybody may start
  * programs that belong to others.
@@ -24,8 +24,8 @@ struct profile_process;
 void account_identify(int32_t pid, struct profile_process *process);
 
 /*
- * Whether a process is in our user namespace, so that nobody but root has made the namespaces that it is in. 0 or less
- * stands for ourselves.
+ * Returns whether a process is in our user namespace, so that nobody but root has made the namespaces that it is in. 0
+ * or less stands for ourselves.
  */
 bool account_has_our_users(int32_t pid);
 

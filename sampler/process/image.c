@@ -12,7 +12,7 @@
 
 enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16, MAX_OWN_MAPS_BYTES = 1 << 24 };
 
-/* Of what a hostile file or process may have any number of, so much is looked at. */
+/* Bounds of what a hostile file or process may have any number of. */
 enum { MOST_BIASES = 16, MOST_MAPPINGS_APART = 64 };
 
 /*
@@ -333,7 +333,7 @@ static uint64_t image_bytes(const struct process_image *image)
 	       (image->table ? frame_table_bytes(image->table) : 0);
 }
 
-/* Whether finding out what is mapped may open a file: the path alone does not tell. */
+/* Returns whether finding out what is mapped may open a file: the path alone does not tell. */
 static bool may_be_opened(const struct elf_mapping *mapped)
 {
 	return image_is_nameless(mapped) || elf_mapped_is_deleted(mapped->path);
@@ -359,8 +359,8 @@ static bool process_image_make_image(struct process_table *table, const struct p
 }
 
 /*
- * Whether the file was overwritten in place, as cp does: it then holds another binary under the same inode, and needs
- * an image of its own.
+ * Returns whether the file was overwritten in place, as cp does: it then holds another binary under the same inode, and
+ * needs an image of its own.
  */
 static bool was_written_over(const struct process_table *table, uint32_t image)
 {

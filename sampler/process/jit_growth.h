@@ -6,10 +6,10 @@
 #include <time.h>
 
 /*
- * When the lines of a perf map were written, which these do not say: its size is looked at again and again while its
- * process is recorded, so that code which takes the place of other code can be told from it by the time of a sample.
- * Only the size is looked at, until the process ends. A file on a file system that may hang is not watched. All
- * accounts share JIT_GROWTH_MOST_FILES at once, of which one alone has half.
+ * The times at which the lines of a perf map were written, which these do not say: its size is looked at again and
+ * again while its process is recorded, so that code which takes the place of other code can be told from it by the time
+ * of a sample. Only the size is looked at, until the process ends. A file on a file system that may hang is not
+ * watched. All accounts share JIT_GROWTH_MOST_FILES at once, of which one alone has half.
  */
 struct jit_growth {
 	int fd;           /* owned; -1: it is not open */
@@ -35,8 +35,8 @@ bool jit_growth_look(struct process_table *table, struct error *err);
 struct profile_growth jit_growth_take(struct process_image *image, const struct file_opened *file);
 
 /*
- * Whether the file was written anew while it was watched, is another one now, or was written when its program had given
- * way to another one: of what it said before, nothing is known any more.
+ * Returns whether the file was written anew while it was watched, is another one now, or was written when its program
+ * had given way to another one: of what it said before, nothing is known any more.
  */
 bool jit_growth_was_rewritten(const struct process_image *image, const struct file_opened *file);
 

@@ -47,7 +47,7 @@ bool jit_map_is_dump(const struct elf_mapping *mapped)
 
 /* ---- The place of a file ---- */
 
-/* What /proc tells of a process. */
+/* The identity of a process by /proc. */
 struct identity {
 	int32_t pid; /* in its own namespace, which its perf map is named by */
 	uid_t user;  /* who owns the files that it makes; JIT_NO_USER if the process is gone */
@@ -77,7 +77,7 @@ static bool is_same_directory(int theirs, const char *ours)
 	       here.st_ino == there.st_ino;
 }
 
-/* Whether the file's directory is another one for the process than for us, as in a container. */
+/* Returns whether the file's directory is another one for the process than for us, as in a container. */
 static bool has_own_directory(int32_t pid, const char *path)
 {
 	CLEANUP(cleanup_close) int root = jit_map_open_root(pid);
@@ -141,7 +141,7 @@ int64_t jit_map_unix_ns(uint64_t clock_ns)
 	return clock_read_ns(CLOCK_REALTIME) - ago_ns;
 }
 
-/* Whether the pid is still that of the process for which the place was found. */
+/* Returns whether the pid is still that of the process for which the place was found. */
 static bool jit_map_is_same_process(const struct jit_place *place)
 {
 	int64_t now_s = place->pid ? proc_start_unix_s(place->pid) : 0;
@@ -182,8 +182,8 @@ static int64_t jit_map_written_ns(const struct stat *info)
 }
 
 /*
- * Why a file is not believed; NULL: it is. Names in /tmp are anybody's: without these rules any user could name, and
- * make root read, what belongs to another user's process.
+ * Returns why a file is not believed; NULL: it is. Names in /tmp are anybody's: without these rules any user could
+ * name, and make root read, what belongs to another user's process.
  */
 static const char *why_not(const struct jit_place *place, const struct stat *info)
 {
@@ -228,7 +228,9 @@ bool jit_map_open(const struct jit_place *place, struct file_opened *file, struc
 	return true;
 }
 
-/* Whether there is a file at the place that belongs to its process, or, with a notice later, to an earlier one. */
+/*
+ * Returns whether there is a file at the place that belongs to its process, or, with a notice later, to an earlier one.
+ */
 static bool jit_map_is_there(const struct jit_place *place)
 {
 	CLEANUP(cleanup_close) int fd = open_place(place);
@@ -268,9 +270,9 @@ static bool read_seed(int32_t pid, struct program_seed *seed)
 }
 
 /*
- * Whether one of two processes was forked from the other, or both from a third, and none has executed another program
- * since: only then they have the same random bytes at the same place. The memory of one that executed the same program
- * anew is laid out anew.
+ * Returns whether one of two processes was forked from the other, or both from a third, and none has executed another
+ * program since: only then they have the same random bytes at the same place. The memory of one that executed the same
+ * program anew is laid out anew.
  */
 static bool are_of_one_program(int32_t a, int32_t b)
 {

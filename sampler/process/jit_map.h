@@ -3,7 +3,7 @@
 
 #include "sampler/process/process.h"
 
-/* Where the names of code made at run time are looked for. */
+/* The places where the names of code made at run time are looked for. */
 
 /* The user of a process that is gone. */
 static const uid_t JIT_NO_USER = (uid_t)-1;
@@ -27,9 +27,9 @@ bool jit_map_open(const struct jit_place *place, struct file_opened *file, struc
 int64_t jit_map_unix_ns(uint64_t clock_ns);
 
 /*
- * Whether the mapping is that of a jitdump. A runtime that writes one maps its first page, so that profilers hear of it
- * (linux, tools/perf/Documentation/jitdump-specification.txt): jit-PID.dump; JavaScriptCore's is jit-TID-PID.dump, or
- * jit-TID-PID-RANDOM in /tmp. What it describes is the process's memory without a file.
+ * Returns whether the mapping is that of a jitdump. A runtime that writes one maps its first page, so that profilers
+ * hear of it (linux, tools/perf/Documentation/jitdump-specification.txt): jit-PID.dump; JavaScriptCore's is
+ * jit-TID-PID.dump, or jit-TID-PID-RANDOM in /tmp. What it describes is the process's memory without a file.
  */
 bool jit_map_is_dump(const struct elf_mapping *mapped);
 

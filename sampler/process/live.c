@@ -89,8 +89,8 @@ static bool live_read_process(struct process_table *table, struct process *proce
 }
 
 /*
- * Whether a process is outside our pid namespace. It has pid 0 here, as all such processes, whose mappings would be
- * mixed.
+ * Returns whether a process is outside our pid namespace. It has pid 0 here, as all such processes, whose mappings
+ * would be mixed.
  */
 static bool live_is_outside(const struct record *record)
 {

@@ -69,7 +69,7 @@ static bool reserve_own(struct process_mappings *mappings, size_t need, struct e
 	return true;
 }
 
-/* How many mappings start at or below an address. */
+/* Counts the mappings that start at or below an address. */
 static size_t mappings_count_up_to(const struct process_mappings *mappings, uint64_t address)
 {
 	return ARRAY_COUNT_UP_TO(mappings->items, mappings->count, start, address);
@@ -128,7 +128,7 @@ static void find_overlap(
 
 enum { MOST_PIECES = 3 };
 
-/* What stands in place of the overlapped mappings: the rest before the range, the new mapping, the rest behind. */
+/* Cuts what stands in place of the overlapped mappings: the rest before the range, the new mapping, the rest behind. */
 static size_t mappings_cut_pieces(const struct process_mappings *mappings, size_t first, size_t last, uint64_t start,
 	uint64_t end, const struct process_mapping *mapping, struct process_mapping pieces[MOST_PIECES])
 {

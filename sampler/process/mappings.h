@@ -12,7 +12,7 @@
 struct process_mapping {
 	uint64_t start, end; /* runtime addresses */
 	uint32_t place;
-	/* For memory in place of a file's code: the place of that file's code. PROFILE_NONE: not known. */
+	/* The place of the file's code that this memory stands in place of. PROFILE_NONE: not known. */
 	uint32_t covered_place;
 };
 
@@ -38,7 +38,9 @@ bool mappings_copy(struct process_mappings *mappings, struct process_mappings *f
 /* The mapping that holds an address; NULL: none. */
 const struct process_mapping *mappings_find(const struct process_mappings *mappings, uint64_t address);
 
-/* Whether the range belongs to one mapping that is the same but for its bounds: adding it would change nothing. */
+/*
+ * Returns whether the range belongs to one mapping that is the same but for its bounds: adding it would change nothing.
+ */
 bool mappings_have(const struct process_mappings *mappings, const struct process_mapping *mapping);
 
 /*
@@ -52,5 +54,5 @@ bool mappings_add(struct process_mappings *mappings, const struct process_mappin
 /* Removes what lies in [start, end). */
 void mappings_remove(struct process_mappings *mappings, uint64_t start, uint64_t end);
 
-/* How many bytes of memory adding a mapping at an address moves or copies. */
+/* Returns how many bytes of memory adding a mapping at an address moves or copies. */
 size_t mappings_moved_bytes(const struct process_mappings *mappings, uint64_t address);

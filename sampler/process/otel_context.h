@@ -4,9 +4,10 @@
 #include "sampler/process/reader.h"
 
 /*
- * What a process says of itself by OpenTelemetry's process context (OTEP 4719): a mapping named OTEL_CTX has a header,
- * which leads to a message of attributes. The process may be hostile, and changes its context at any time: every size
- * has a cap, and what was read counts only if the time of publication in the header is the same before and after.
+ * The description that a process gives of itself by OpenTelemetry's process context (OTEP 4719): a mapping named
+ * OTEL_CTX has a header, which leads to a message of attributes. The process may be hostile, and changes its context at
+ * any time: every size has a cap, and what was read counts only if the time of publication in the header is the same
+ * before and after.
  *
  *	header   8 bytes "OTEL_CTX"; u32 version, 2; u32 bytes of the message; u64 time of publication, 0 while the
  *	         context changes; u64 address of the message
@@ -31,7 +32,7 @@ struct otel_context_memory {
 	void *context; /* borrowed */
 };
 
-/* Whether a mapping of this name may hold the header of a context. */
+/* Returns whether a mapping of this name may hold the header of a context. */
 bool otel_context_is_name(const char *path);
 
 /* Reads the context whose header is at the address. False: there is none, it is not readable, or just changes. */

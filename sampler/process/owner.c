@@ -54,7 +54,7 @@ static void owner_earn(struct owner *owner, uint64_t now_ns)
 		earned < OWNER_MOST_WORK - owner->work_left ? owner->work_left + (uint32_t)earned : OWNER_MOST_WORK;
 }
 
-/* What the process leaves of something of which the user may have so much. */
+/* Returns what the process leaves of something of which the user may have so much. */
 static uint64_t reserve_of(uint64_t most, uint64_t spent)
 {
 	return spent > OWNER_LITTLE_WORK ? most / 2 : 0;

@@ -4,12 +4,12 @@
 #include "common/common.h"
 
 /*
- * What the processes of one user may cost the recorder. The model: a user pays for the work that his processes make,
- * and for the memory that it takes; who has nothing left loses mappings, whose code then lies nowhere, and nobody else
- * loses anything. Half of what a user has is for his processes that need little: one that has made more work than
- * OWNER_LITTLE_WORK leaves that half to the others. Work is counted in units of about a microsecond, at fixed prices,
- * so that the same records always cost the same. A user earns units all the time and saves up to OWNER_MOST_WORK:
- * starting large programs, and building with all processors, needs a hundredth of that.
+ * The budget of the processes of one user: what they may cost the recorder. The model: a user pays for the work that
+ * his processes make, and for the memory that it takes; who has nothing left loses mappings, whose code then lies
+ * nowhere, and nobody else loses anything. Half of what a user has is for his processes that need little: one that has
+ * made more work than OWNER_LITTLE_WORK leaves that half to the others. Work is counted in units of about a
+ * microsecond, at fixed prices, so that the same records always cost the same. A user earns units all the time and
+ * saves up to OWNER_MOST_WORK: starting large programs, and building with all processors, needs a hundredth of that.
  */
 
 enum {
@@ -57,7 +57,10 @@ struct owners {
 	uint64_t left_out; /* mappings for which nobody pays, that were not kept */
 };
 
-/* For processes for which nobody pays, as those of a recording of another time: what all of them keep is bounded. */
+/*
+ * The owner of processes for which nobody pays, as those of a recording of another time: what all of them keep is
+ * bounded.
+ */
 #define OWNER_NOBODY UINT32_MAX
 
 void owners_init(struct owners *owners);
@@ -70,24 +73,27 @@ uint32_t owners_find(struct owners *owners, uint64_t account);
 struct owner *owners_at(struct owners *owners, uint32_t index);
 
 /*
- * Whether the user may have another mapping, or the copies of a process's, with so much work; the work is then paid,
- * and added to `spent`: what the process has cost so far.
+ * Returns whether the user may have another mapping, or the copies of a process's, with so much work; the work is then
+ * paid, and added to `spent`: what the process has cost so far.
  */
 COMMON_MUST_CHECK
 bool owner_pay_mapping(struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent);
 
-/* Whether another image may be opened for the user; the work for it is then paid. */
+/* Returns whether another image may be opened for the user; the work for it is then paid. */
 COMMON_MUST_CHECK
 bool owner_pay_opening(const struct owners *owners, struct owner *owner, uint64_t *spent);
 
-/* Whether the maps of a process may be read again; the work for that is then paid, but for the text. */
+/* Returns whether the maps of a process may be read again; the work for that is then paid, but for the text. */
 COMMON_MUST_CHECK
 bool owner_pay_reading(const struct owners *owners, struct owner *owner, uint64_t *spent);
 
 /* Pays for the text of maps that were read, whose size is known afterwards, as far as the user has enough left. */
 void owner_pay_text(struct owner *owner, size_t bytes, uint64_t *spent);
 
-/* Whether memory of one of his interpreted programs may be read, which takes about 20 us; so many reads then count. */
+/*
+ * Returns whether memory of one of his interpreted programs may be read, which takes about 20 us; so many reads then
+ * count.
+ */
 COMMON_MUST_CHECK
 bool owner_pay_reads(struct owner *owner, uint64_t clock_ns, uint32_t count);
 

@@ -83,7 +83,7 @@ static char proc_read_state(int32_t tid, int *threads)
 	return state;
 }
 
-/* Whether the process's first thread has ended while others run. */
+/* Returns whether the process's first thread has ended while others run. */
 static bool has_lost_its_first(int32_t pid)
 {
 	int threads;

@@ -11,7 +11,7 @@ int proc_read_number(const char *path);
 /* CLOCK_MONOTONIC of this process minus the kernel's own, which records have: not 0 in a time namespace. */
 int64_t proc_clock_offset_ns(void);
 
-/* Whether /proc shows processes under the ids of our pid namespace; false if it was mounted in another one. */
+/* Returns whether /proc shows processes under the ids of our pid namespace; false if it was mounted in another one. */
 bool proc_is_of_our_namespace(void);
 
 /* comm of a thread, "" if the thread is gone. */
@@ -39,16 +39,16 @@ int64_t proc_cpu_with_children_ns(int32_t pid);
 /* CPU time that one thread has used so far, in nanoseconds; -1 if it is gone. */
 int64_t proc_thread_cpu_ns(int32_t tid);
 
-/* When a process began, in seconds since 1970 by the clock's present setting; 0 if it is gone. */
+/* Returns when a process began, in seconds since 1970 by the clock's present setting; 0 if it is gone. */
 int64_t proc_start_unix_s(int32_t pid);
 
 /*
- * Whether a process runs. False also for one that has ended but was not waited for. Its first thread may end before
- * others.
+ * Returns whether a process runs. False also for one that has ended but was not waited for. Its first thread may end
+ * before others.
  */
 bool proc_is_alive(int32_t pid);
 
-/* Whether a signal or a debugger has stopped the thread. */
+/* Returns whether a signal or a debugger has stopped the thread. */
 bool proc_is_stopped(int32_t tid);
 
 /*
@@ -72,7 +72,7 @@ int32_t proc_inner_tid(int32_t pid, int32_t tid);
 COMMON_MUST_CHECK
 bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct error *err);
 
-/* Whether the process runs a 32-bit program; false if that is not known. */
+/* Returns whether the process runs a 32-bit program; false if that is not known. */
 bool proc_is_32bit(int32_t pid);
 
 /* The parent of a process; 0 if the process is gone, or was started by the kernel. */
@@ -90,8 +90,8 @@ bool proc_read_parents(struct proc_parent **processes, size_t *count, struct err
 int32_t proc_leader_of(int32_t tid);
 
 /*
- * Whether the mapping is of a file without a name: a program or library (runc, loaders of plugins), or code made at run
- * time that is mapped twice (.NET).
+ * Returns whether the mapping is of a file without a name: a program or library (runc, loaders of plugins), or code
+ * made at run time that is mapped twice (.NET).
  */
 bool image_is_nameless(const struct elf_mapping *mapped);
 

@@ -34,7 +34,7 @@ struct process_image {
 	bool is_file, is_vdso;
 	bool is_go;            /* made by the Go compiler */
 	uint32_t latest_place; /* where it was mapped last, in struct process_table; PROFILE_NONE: nowhere yet */
-	/* For executable memory without a file: where the names of its code are looked for. */
+	/* The place where the names of code in executable memory without a file are looked for. */
 	struct jit_place jit_map; /* of the process */
 	struct jit_place
 		inherited_map;     /* of the process that it was forked from, with code that this had made by then */
@@ -99,18 +99,18 @@ struct process_host_functions {
 	/* The account of who pays for what the process makes the recorder do; false: nobody does, and nothing is left
 	 * out. */
 	bool (*account_of)(int32_t pid, uint64_t *account);
-	/* Whose a process is, as account_identify(). */
+	/* Identifies whose a process is, as account_identify() does. */
 	void (*identify)(int32_t pid, struct profile_process *process);
-	/* Whether a process still runs after its first thread has ended. */
+	/* Returns whether a process still runs after its first thread has ended. */
 	bool (*is_alive)(int32_t pid);
-	/* Whether a record's process has no pid in our namespace. */
+	/* Returns whether a record's process has no pid in our namespace. */
 	bool (*is_outside)(const struct record *record);
 	/* Copies memory of a process as process_vm_readv(2) does, into one piece; -1 if it cannot be read, with errno
 	 * EAGAIN if it may be a while later. */
 	ssize_t (*read_memory)(
 		void *context, int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count);
 
-	/* Whether the mapping has a file name but no file behind it. */
+	/* Returns whether the mapping has a file name but no file behind it. */
 	bool (*is_memory)(void *context, const struct elf_mapping *mapping);
 	/* Opens the binary behind a mapping of a file, or the vdso. */
 	bool (*open)(void *context, const struct elf_mapping *mapping, enum profile_mapping_kind kind,
@@ -141,7 +141,7 @@ struct process_host {
 struct process_reader;
 struct process_host process_host_live(struct process_reader *reader);
 
-/* Who is told what processes do; each function may be NULL. */
+/* The listener that is told what processes do; each function may be NULL. */
 struct process_listener {
 	/* A process has mapped an image, at a place of the table. */
 	void (*maps)(void *context, const struct process *process, uint32_t place);
@@ -238,7 +238,7 @@ bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, str
 /* The account that pays for a process (sampler/process/account.h); SHARES_NOBODY: none is known. */
 uint64_t process_table_account(const struct process_table *table, int32_t pid);
 
-/* Whether memory of an interpreted program may be read, for which its account pays (owner_pay_reads()). */
+/* Returns whether memory of an interpreted program may be read, for which its account pays (owner_pay_reads()). */
 COMMON_MUST_CHECK
 bool process_table_pay_reads(struct process_table *table, int32_t pid, uint64_t clock_ns, uint32_t count);
 

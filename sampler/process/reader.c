@@ -52,7 +52,10 @@ static const struct deadline_rights reader_rights = {
 	.rule_count = sizeof(reader_rules) / sizeof(reader_rules[0]),
 };
 
-/* What is read of a process. Memory that never arrives says nothing about its files, or the other way round. */
+/*
+ * The subject that is read of a process. Memory that never arrives says nothing about its files, or the other way
+ * round.
+ */
 enum subject {
 	SUBJECT_MEMORY,
 	SUBJECT_FILES, /* with the text of its maps, and what is known by its directory in /proc */
@@ -62,13 +65,16 @@ enum subject {
 static const int64_t wait_ns[SUBJECT_COUNT] = { [SUBJECT_MEMORY] = 20000000, [SUBJECT_FILES] = 50000000 };
 
 /*
- * What was late is left alone for so long, and four times as long after each further late read in a row. On a busy
- * machine an innocent process is late as well, when one of its threads has its memory map locked and waits for a CPU:
- * that is over soon.
+ * A process that was late is left alone for so long, and four times as long after each further late read in a row. On a
+ * busy machine an innocent process is late as well, when one of its threads has its memory map locked and waits for a
+ * CPU: that is over soon.
  */
 static const int64_t first_rest_ns = 5000000;
 
-/* What is copied of files that must not be mapped, in one recording: an account alone has half of that for all. */
+/*
+ * The most that is copied of files that must not be mapped, in one recording: an account alone has half of that for
+ * all.
+ */
 static const int64_t copy_file_bytes = 128 << 20;
 static const uint64_t copy_all_bytes = 512 << 20, copy_all_ns = 2000000000;
 
@@ -88,9 +94,9 @@ struct lateness {
 };
 
 /*
- * Who pays for a process's late reads. It is asked anew after a while: a process may execute a program of another user,
- * or its pid become that of another one. To ask costs ten system calls, and a process is read hundreds of times a
- * second.
+ * The payer: the user that pays for a process's late reads. It is asked anew after a while: a process may
+ * execute a program of another user, or its pid become that of another one. To ask costs ten system calls, and a
+ * process is read hundreds of times a second.
  */
 struct payer {
 	int32_t pid;
@@ -195,7 +201,10 @@ static struct late_process *find_late(const struct lateness *late, int32_t pid)
 	return id == HASH_MAP_NONE ? NULL : &late->items[id];
 }
 
-/* Without memory for it, the process is not left alone: its user's debt still bounds what it costs. */
+/*
+ * Adds a late process. Without memory for it, the process is not left alone: its user's debt still bounds what it
+ * costs.
+ */
 static void add_late(struct lateness *late, int32_t pid)
 {
 	struct late_process *process = find_late(late, pid);
@@ -333,12 +342,12 @@ struct file_request {
 	struct jit_place place;     /* of a JIT map */
 	char path[PATH_MAX];        /* of either */
 	char notice[PATH_MAX + 256];
-	/* What was found; `why` if no file was opened */
+	/* The outcome; `why` if no file was opened */
 	bool is_open, may_hang;
 	bool has_owner; /* the file system's word on the file's owner is to be believed */
 	struct stat info;
 	struct error why;
-	/* Of copy_piece(): the helper's descriptor, which is closed when `size` is 0. */
+	/* The helper's descriptor for copy_piece(), which is closed when `size` is 0. */
 	int fd;
 	ssize_t size;
 	uint8_t bytes[CHUNK_BYTES];
@@ -536,7 +545,10 @@ static struct elf_root *find_root(struct process_reader *reader, int32_t pid)
 	return NULL;
 }
 
-/* What a container keeps of its debug files goes with its last process: its root is held while that lives. */
+/*
+ * Holds the root of a process. What a container keeps of its debug files goes with its last process: its root is held
+ * while that lives.
+ */
 static void hold_root(struct process_reader *reader, int32_t pid, struct elf_image *image)
 {
 	struct elf_root *root = find_root(reader, pid);

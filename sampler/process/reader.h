@@ -23,7 +23,9 @@ void process_reader_destroy(struct process_reader *reader); /* NULL is allowed *
 /* Appends lines about processes whose memory or files were late, if there were any. */
 void process_reader_describe(const struct process_reader *reader, struct buffer *notices);
 
-/* As process_vm_readv(2) into one piece of at most READER_MOST_BYTES; -1 if it fails, with errno EAGAIN if it is late.
+/*
+ * Reads like process_vm_readv(2) into one piece of at most READER_MOST_BYTES; -1 if it fails, with errno EAGAIN if it
+ * is late.
  */
 enum { READER_MOST_BYTES = 1 << 18, READER_MOST_PIECES = 256 };
 ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const struct iovec *into,
@@ -43,18 +45,24 @@ COMMON_MUST_CHECK
 bool process_reader_open(
 	struct process_reader *reader, const struct elf_mapping *mapping, struct elf_image **image, struct error *err);
 
-/* As jit_map_expect(). Without an answer in time nothing is expected. */
+/* Expects a perf map as jit_map_expect() does. Without an answer in time nothing is expected. */
 COMMON_MUST_CHECK
 bool process_reader_expect_jit_map(struct process_reader *reader, const struct elf_mapping *mapping,
 	struct process_image *image, struct error *err);
 
-/* As jit_map_open(), to look at the file's size from time to time; -1: there is none, or one that may hang. */
+/*
+ * Opens a perf map as jit_map_open() does, to look at the file's size from time to time; -1: there is none, or one that
+ * may hang.
+ */
 int process_reader_watch_jit_map(struct process_reader *reader, const struct jit_place *place);
 
-/* As jit_map_open(), with a copy of a file that may hang. Without an answer in time there is none. */
+/*
+ * Opens a perf map as jit_map_open() does, with a copy of a file that may hang. Without an answer in time there is
+ * none.
+ */
 COMMON_MUST_CHECK
 bool process_reader_open_jit_map(struct process_reader *reader, const struct jit_place *place,
 	struct file_opened *opened, struct buffer *notices, struct error *err);
 
-/* As proc_is_32bit(); false without an answer in time. */
+/* Answers as proc_is_32bit() does; false without an answer in time. */
 bool process_reader_is_32bit(struct process_reader *reader, int32_t pid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What lies at an address of a process. */
+/* Finds what lies at an address of a process. */
 #include "sampler/process/process.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct machine_code code_of_image(const struct elf_image *image, uint64_t
 	return code;
 }
 
-/* Whether the memory that replaces a file's code has the file's bytes at an address. */
+/* Returns whether the memory that replaces a file's code has the file's bytes at an address. */
 static bool is_copy(const struct process_space *space, const struct process_mapping *mapping, uint64_t address)
 {
 	enum { COMPARED_BYTES = 64, LEAST_BYTES = 16 };

@@ -195,9 +195,10 @@ static void record_read_sample(const struct record_layout *layout, struct byte_r
 }
 
 /*
- * Whether a protection and flags stand before the path of an MMAP2. Linux 3.12 to 3.15, and kernels that took the
- * record from there (el7's 3.10), have neither. No path begins with the bytes of a protection: PROT_READ to PROT_SEM,
- * and whether the mapping grows; nor with those of a regular file's mode, which `perf inject --jit` writes there.
+ * Returns whether a protection and flags stand before the path of an MMAP2. Linux 3.12 to 3.15, and kernels that took
+ * the record from there (el7's 3.10), have neither. No path begins with the bytes of a protection: PROT_READ to
+ * PROT_SEM, and whether the mapping grows; nor with those of a regular file's mode, which `perf inject --jit` writes
+ * there.
  */
 static bool mmap_has_protection(const struct byte_reader *r)
 {

@@ -20,11 +20,11 @@ enum {
 	RECORD_STACK_TYPE = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 };
 
-/* Of Linux 6.19 (include/uapi/linux/perf_event.h), which the headers here may be older than. */
+/* Definitions of Linux 6.19 (include/uapi/linux/perf_event.h), which the headers here may be older than. */
 enum { RECORD_TYPE_CALLCHAIN_DEFERRED = 22 };
 static const uint64_t RECORD_CONTEXT_DEFERRED = (uint64_t)-640;
 
-/* How the records of one event are laid out; from its perf_event_attr. */
+/* The layout of the records of one event; from its perf_event_attr. */
 struct record_layout {
 	uint64_t sample_type;    /* PERF_SAMPLE_* */
 	uint64_t read_format;    /* PERF_FORMAT_* */
@@ -154,7 +154,7 @@ bool record_find_stack(
 COMMON_MUST_CHECK
 bool record_sample_pid(const struct record_layout *layout, const void *bytes, size_t size, int32_t *pid);
 
-/* Whether a call chain ends with the cookie of one that another record has (struct record_callchain). */
+/* Returns whether a call chain ends with the cookie of one that another record has (struct record_callchain). */
 COMMON_MUST_CHECK
 bool record_is_deferred(const struct record_words *callchain, uint64_t *cookie);
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What the records of tracepoints hold, by the text that tracefs has of each (Documentation/trace/events.rst, "Event
- * formats"). perf keeps these texts in its files.
+ * The fields of the records of tracepoints, by the text that tracefs has of each (Documentation/trace/events.rst,
+ * "Event formats"). perf keeps these texts in its files.
  */
 
 /*
@@ -21,7 +21,7 @@ struct tracepoint_switch {
 	uint16_t previous_state, next_tid;
 };
 
-/* What 64-bit kernels have had since 2.6.31. */
+/* Returns what 64-bit kernels have had since 2.6.31. */
 struct tracepoint_switch tracepoint_switch_default(void);
 
 /* Finds them in a text of many formats, such as perf's tracing data, which need not end with NUL; false: not there. */

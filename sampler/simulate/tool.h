@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a block was left. */
+/* The way in which a block was left. */
 enum tool_leave {
 	TOOL_JUMP,     /* to an address that was known when it was translated */
 	TOOL_INDIRECT, /* to any other address */
@@ -69,10 +69,10 @@ struct tool_block {
 	uint8_t branch;       /* the predictor's state: 0, 1: will be left at its exit; 2, 3: will run to its end */
 };
 
-/* Beside enum simulate_value: of a count of 32 bits; in place of the instruction stands the exit. */
+/* Values beside enum simulate_value: of a count of 32 bits; in place of the instruction stands the exit. */
 enum { TOOL_CELL_WRAPS = SIMULATE_VALUES };
 
-/* What happened at an instruction of a record. */
+/* The events at an instruction of a record. */
 struct tool_cell {
 	uint64_t count : 48, instruction : 10, kind : 6;
 	uint32_t next, padding; /* 0: none */
@@ -114,7 +114,7 @@ struct tool_signal {
 	uint32_t depth, floor, node;
 };
 
-/* What lies in the guest's shadow state. */
+/* The log in the guest's shadow state. */
 struct tool_log {
 	uint64_t left; /* index of the exit */
 	uint64_t address[];
@@ -193,7 +193,7 @@ static inline struct tool_record *tool_record(uint32_t number)
 	return (struct tool_record *)(void *)(tool_chunks[number >> TOOL_CHUNK_BITS] + (uint64_t)place * 8);
 }
 
-/* How often the record's block was left at this exit. */
+/* Returns how often the record's block was left at this exit. */
 uint64_t tool_times(const struct tool_record *record, unsigned exit);
 
 /* What happened at an instruction of the record: the number of a cell, 0: none. */
@@ -211,7 +211,7 @@ void tool_tree_init(void);
 /* All counts are 0 again; the tree stays. */
 void tool_zero(void);
 
-/* Whether records take so much memory that they are to be written out and forgotten. */
+/* Returns whether records take so much memory that they are to be written out and forgotten. */
 bool tool_is_full(void);
 
 /*
@@ -268,7 +268,7 @@ void tool_access(uint64_t address, uint64_t where);
 /* Accounts for the block that ran last; nothing is running afterwards. */
 void tool_settle(struct tool_thread *thread);
 
-/* As above, after a fault at an address: only the instructions before it ran. */
+/* Settles as above, after a fault at an address: only the instructions before it ran. */
 void tool_settle_fault(struct tool_thread *thread, uint64_t address);
 
 /* Forgets all records but those that threads hold, whose counts are 0. No thread runs. */
@@ -300,7 +300,7 @@ static inline struct tool_log *tool_log(VexGuestAMD64State *guest)
 /* Writes what was counted so far, to be part of the next dump, and forgets it. */
 void tool_write_counts(void);
 
-/* What was counted since the last dump is not meant. */
+/* Records that what was counted since the last dump is not meant. */
 void tool_write_zero(void);
 
 /* Writes what was counted since the last dump as a part of the file, and sets it to 0. */
@@ -309,7 +309,7 @@ void tool_write_dump(enum simulate_trigger trigger, const char *name);
 /* Writes the last dump and the end of the file. */
 void tool_write_end(void);
 
-/* What tool_write_end() wrote was not the end: an execve() failed. */
+/* Records that what tool_write_end() wrote was not the end: an execve() failed. */
 void tool_write_continue(void);
 
 /* The process is a fork of the one that wrote so far: its file is another one. */

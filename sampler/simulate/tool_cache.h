@@ -26,7 +26,7 @@ void tool_cache_data_slow(struct tool_record *record, unsigned instruction, uint
 /* A fetch of the same kind. */
 void tool_cache_fetch_slow(struct tool_record *record, const struct tool_fetch *fetch);
 
-/* Where the usual geometry is simulated, its constants are. */
+/* Returns the first line of a set. Where the usual geometry is simulated, its constants are. */
 static inline uint64_t tool_cache_first(const struct tool_cache *cache, uint64_t line, bool is_usual)
 {
 	return is_usual ? cache->lines[(line & 63) * 8] : cache->lines[(line & cache->set_mask) * cache->ways];

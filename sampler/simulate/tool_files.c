@@ -16,7 +16,7 @@
 #include <pub_tool_vkiscnums.h>
 #include <pub_tool_xarray.h>
 
-/* Of valgrind's core, whose own headers are not installed. */
+/* These functions are of valgrind's core, whose own headers are not installed. */
 Int VG_(fcntl)(Int fd, Int command, Addr argument);
 
 /* The log that V8 makes for each isolate: isolate-ADDRESS-PID-v8.log. */
@@ -27,7 +27,7 @@ static bool is_log_of_v8(const char *path)
 	return VG_(strncmp)(name, "isolate-0x", 10) == 0 && VG_(string_match)("*-v8.log", name);
 }
 
-/* Whether the program was asked for V8's log by an option: --prof, --log, --log-all, --logfile. */
+/* Returns whether the program was asked for V8's log by an option: --prof, --log, --log-all, --logfile. */
 static bool wants_log(void)
 {
 	for (Word i = 0; i < VG_(sizeXA)(VG_(args_for_client)); i++) {

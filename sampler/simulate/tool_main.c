@@ -189,7 +189,7 @@ static void discard_translations(void)
 	VG_(discard_translations_safely)(0x1000, ~(SizeT)0xfff, "kelvin");
 }
 
-/* Where measuring begins, the thread has been called from somewhere. */
+/* Adopts a stack: where measuring begins, the thread has been called from somewhere. */
 static void stack_adopt(ThreadId id)
 {
 	enum { DEPTH = 500 };
@@ -204,7 +204,7 @@ static void measuring_starts(ThreadId id)
 {
 	threads_settle();
 	if (tool_instruments) {
-		/* What came before the program said so is not meant. */
+		/* What the program did before it said so does not count. */
 		if (!was_switched)
 			tool_write_zero();
 		was_switched = true;

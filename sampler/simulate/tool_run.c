@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What runs with the simulated program: the shadow stack of calls, and counts of blocks and misses. */
+/* Code that runs with the simulated program: the shadow stack of calls, and counts of blocks and misses. */
 #include "sampler/simulate/tool_cache.h"
 #include "sampler/simulate/tool_cost.h"
 
@@ -33,7 +33,7 @@ void tool_thread_name(struct tool_thread *thread)
 		return;
 	bytes = VG_(read)((int)sr_Res(opened), name, sizeof(name) - 1);
 	VG_(close)((int)sr_Res(opened));
-	/* Until the program names it, a thread has the name of the program that simulates it. */
+	/* A thread has the name of the program that simulates it until the program names it. */
 	if (bytes > 1 && VG_(strncmp)(name, "kelvin-amd64-li", 15) != 0) {
 		name[bytes - 1] = '\0';
 		VG_(strlcpy)(thread->name, name, sizeof(thread->name));
@@ -173,7 +173,7 @@ static inline void tool_run_count(struct tool_record *record, uint64_t exit)
 		tool_add(record, TOOL_CELL_WRAPS, (unsigned)exit, 1);
 }
 
-/* Whether a string instruction has only gone on within the block of bytes that it was counted for. */
+/* Returns whether a string instruction has only gone on within the block of bytes that it was counted for. */
 static inline bool tool_run_goes_on(const struct tool_block *block, const struct tool_log *log)
 {
 	const struct tool_exit *end = &block->exits[block->exit_count];

@@ -353,7 +353,10 @@ static uint64_t records_memory(void)
 	return (uint64_t)records.chunk_count * CHUNK_BYTES + (uint64_t)cells.count * sizeof(struct tool_cell);
 }
 
-/* Of deep stacks much is kept: there must be as much room beyond it as for any other. */
+/*
+ * Returns whether records must be written before more is kept: of deep stacks much is kept, and there must be as much
+ * room beyond it as for any other.
+ */
 bool tool_is_full(void)
 {
 	return records_memory() >= records.kept + tool_options.max_counts;

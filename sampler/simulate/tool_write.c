@@ -310,7 +310,7 @@ static void definitions_write(void)
 	VG_(free)(path);
 }
 
-/* Not before a dump: threads get their names while they run. */
+/* Writes the names of threads; not before a dump, since they get them while they run. */
 static void threads_write(void)
 {
 	for (struct tool_thread *thread = tool_threads; thread; thread = thread->next) {

@@ -82,7 +82,7 @@ static bool take_exits(struct count_reader *reader, const struct simulated_block
 	return true;
 }
 
-/* Whether the block may be left before the instruction. Moves `*exit` to the first exit behind it. */
+/* Returns whether the block may be left before the instruction. Moves `*exit` to the first exit behind it. */
 static bool is_left_before(
 	const struct count_reader *reader, const struct count_block *block, size_t *exit, size_t instruction)
 {
@@ -216,7 +216,10 @@ static bool find_run(struct profile *made, const char *name, uint32_t *run, stru
  */
 static const char harness_mark[] = "Metadata: ";
 
-/* What counts are of from here on. Those that no dump follows are of the whole execution: its end was not written. */
+/*
+ * Begins a dump, which says what counts are of from here on. Those that no dump follows are of the whole execution: its
+ * end was not written.
+ */
 static bool begin_dump(struct count_reader *reader, struct error *err)
 {
 	const struct simulation_file *file = reader->file;

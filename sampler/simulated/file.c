@@ -21,7 +21,7 @@ _Static_assert(
 	MAX_ENTRY_BYTES > MAX_TEXT_BYTES + sizeof(struct simulate_mapping) + sizeof(uint64_t), "a path fits an entry");
 static const size_t max_blocks = (size_t)1 << 28, max_nodes = (size_t)1 << 30;
 
-/* What later entries are checked against. */
+/* The facts that later entries are checked against. */
 struct file_block {
 	uint16_t instruction_count, exit_count;
 };
@@ -119,7 +119,7 @@ static bool file_skip_to(struct file_reader *reader, uint64_t position, struct e
 
 /* ---- Entries ---- */
 
-/* Whether an entry could be read. One at whose place the file ends is left to the caller. */
+/* Returns whether an entry could be read. One at whose place the file ends is left to the caller. */
 static bool simulated_file_is_whole(const struct byte_reader *entry)
 {
 	return byte_reader_ok(entry);

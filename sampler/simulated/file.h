@@ -38,8 +38,8 @@ struct simulated_count {
 };
 
 /*
- * Who is told what a file holds, in its order. A function that is NULL is told nothing; without `count`, counts are
- * skipped without a look at them. Strings end with a 0.
+ * The visitor that is told what a file holds, in its order. A function that is NULL is told nothing; without `count`,
+ * counts are skipped without a look at them. Strings end with a 0.
  */
 struct simulated_visitor {
 	bool (*process)(void *context, const struct simulate_process *process, struct error *err);
@@ -52,7 +52,7 @@ struct simulated_visitor {
 	void *context;
 };
 
-/* How a file ends. */
+/* The end of a file. */
 struct simulated_end {
 	bool is_cut; /* without a whole SIMULATE_END: the process was killed, or its disk was full */
 	struct simulate_end end;

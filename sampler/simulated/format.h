@@ -126,7 +126,7 @@ enum simulate_count_flag {
 	SIMULATE_COUNT_STEP = 16,
 };
 
-/* What happened at an instruction. */
+/* The kinds of events at an instruction. */
 enum simulate_value {
 	SIMULATE_FIRST_MISSES,  /* accesses that missed a first-level cache; also those that missed the last */
 	SIMULATE_LAST_MISSES,   /* accesses that missed the last-level cache */
@@ -145,9 +145,9 @@ enum simulate_trigger {
 };
 
 /*
- * What was counted since the last dump, as callgrind calls it. Counts come before it, in as many records as they need:
- * a process writes them out when they fill its memory, and does not know yet of what they are. Where the last counts of
- * a file have no dump, they are as if the process had ended.
+ * The counts since the last dump, as callgrind calls it. Counts come before it, in as many records as they need: a
+ * process writes them out when they fill its memory, and does not know yet of what they are. Where the last counts of a
+ * file have no dump, they are as if the process had ended.
  */
 struct simulate_dump {
 	uint32_t trigger, name_bytes; /* the name follows, without a 0 at its end */

@@ -29,7 +29,7 @@ struct simulation_names {
 	uint32_t *mappings;  /* owned: [mapping of `named`] its copy */
 };
 
-/* What locations of one group share. Frames are known by a hash over them. */
+/* The key that locations of one group share. Frames are known by a hash over them. */
 struct frames_key {
 	uint64_t lines_hash;
 	uint32_t mapping, line_count;

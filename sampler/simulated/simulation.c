@@ -16,15 +16,15 @@ _Static_assert((int)SIMULATE_QUARTERS == (int)COST_MODEL_QUARTERS, "the tool cou
 enum { MAX_FILES = 1 << 20 };
 
 /*
- * How large a profile may become. Below the first it takes a few hundred kB and is written in less than a second; at
- * the second it would take gigabytes of memory to write. python3, for 200 million instructions: 6.1 million lines in
- * contexts (39 MB, 36 s), 1.1 million functions in contexts (8.6 MB, 9 s).
+ * The sizes at which a profile becomes too large. Below the first it takes a few hundred kB and is written in less than
+ * a second; at the second it would take gigabytes of memory to write. python3, for 200 million instructions: 6.1
+ * million lines in contexts (39 MB, 36 s), 1.1 million functions in contexts (8.6 MB, 9 s).
  */
 enum { MOST_LINES = 100000, MOST_FUNCTIONS = 4000000 };
 
 /* ---- Files ---- */
 
-/* Whether a directory's entry is the file of a process: PID.GENERATION. */
+/* Returns whether a directory's entry is the file of a process: PID.GENERATION. */
 static bool parse_name(const char *name, struct simulation_file *file)
 {
 	int end = 0;
@@ -131,7 +131,7 @@ static bool simulation_add_value_types(struct profile *profile, struct error *er
 	       profile_intern(profile, "count", &profile->period_type.unit, err);
 }
 
-/* Of the machine nothing is kept: the counts do not depend on it. */
+/* Fills the facts of a profile. Nothing of the machine is kept: the counts do not depend on it. */
 static bool simulation_fill_facts(struct profile *profile, const struct sampler_simulated *simulated, struct error *err)
 {
 	for (size_t i = 0; i < simulated->label_count; i++)
@@ -208,7 +208,7 @@ static void simulation_describe_losses(const struct simulation_losses *losses, s
 			(unsigned long long)losses->cut_tables, losses->cut_tables == 1 ? "" : "es");
 }
 
-/* What one pass over the files makes. Its `made` is owned; NULL where it was given up, and after a failure. */
+/* Counts what one pass over the files makes. Its `made` is owned; NULL where it was given up, and after a failure. */
 static bool count_by(struct sampler_simulation *simulation, struct profile *named, enum simulation_detail detail,
 	struct simulation_counting *counting, struct error *err)
 {

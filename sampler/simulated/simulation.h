@@ -4,7 +4,7 @@
 #include "sampler/sampling.h"
 #include "sampler/simulated/file.h"
 
-/* What stays of the files of a simulation between its two steps, and the steps themselves. */
+/* The part of a simulation's files that stays between its two steps, and the steps themselves. */
 
 /* Executable memory of a process: what turns its addresses into locations of the profile. */
 struct simulation_mapping {
@@ -12,7 +12,7 @@ struct simulation_mapping {
 	uint32_t id;   /* of the profile; PROFILE_NONE: none */
 };
 
-/* What the counts of a file are of that come before it and behind the one before. */
+/* The subject of the counts of a file that stand before a dump, and behind the dump before. */
 struct simulation_dump {
 	uint32_t trigger; /* enum simulate_trigger */
 	char *name;       /* owned */
@@ -66,7 +66,7 @@ bool simulation_add_addresses(struct sampler_simulation *simulation, struct prof
 /* ---- The second step: counts ---- */
 
 /*
- * What is one sample of a context: each of its lines, or, of a program with so many contexts that its profile would
+ * The unit of one sample of a context: each of its lines, or, of a program with so many contexts that its profile would
  * be larger than anyone wants to read, each of its functions.
  */
 enum simulation_detail { SIMULATION_BY_LINE, SIMULATION_BY_FUNCTION };
@@ -104,7 +104,7 @@ enum simulation_column {
 	COLUMN_COUNT,
 };
 
-/* What of all files the user should know. */
+/* The losses of all files that the user should know of. */
 struct simulation_losses {
 	uint64_t deep_nodes; /* contexts of more frames than a stack may have */
 	uint64_t cut_tables; /* processes whose table of nodes was full */
@@ -112,7 +112,7 @@ struct simulation_losses {
 	bool is_too_large;   /* there would be more than most_samples: counting has been given up */
 };
 
-/* What simulation_count_file() is to make. */
+/* The work of simulation_count_file(). */
 struct simulation_counting {
 	struct simulation_names *names;
 	struct profile *made;

@@ -20,13 +20,13 @@ struct recall_caller {
 	uint64_t refused; /* a hash of the refuted return addresses and their places */
 };
 
-/* How a call may have led to a function (fallback/link.h). */
+/* The way in which a call may have led to a function (fallback/link.h). */
 struct recall_link {
 	uint64_t generation, return_address, callee;
 	uint32_t link; /* enum link */
 };
 
-/* How many further scans without a result a process may have. */
+/* The number of further scans without a result that a process may have. */
 struct recall_credit {
 	uint64_t generation;
 	uint16_t left, left_out; /* scans left, and scans skipped since none is left */

@@ -209,9 +209,9 @@ void rule_cache_guess(struct rule_cache *cache, const struct code_place *place, 
 }
 
 /*
- * Whether a call stands before the code. The memory of the process decides: code is patched while a program runs, and
- * the call that a file has not got stands there then (XRay, the kernel's optimized probes, uftrace). Where neither can
- * be read, a call may stand there.
+ * Returns whether a call stands before the code. The memory of the process decides: code is patched while a program
+ * runs, and the call that a file has not got stands there then (XRay, the kernel's optimized probes, uftrace). Where
+ * neither can be read, a call may stand there.
  */
 static bool is_called(const struct code_place *place, const struct unwind_code *code)
 {

@@ -26,8 +26,8 @@ struct unwind_piece {
 };
 
 /*
- * What the kernel has replaced in a process for probes of functions: return addresses by one of its own, and an
- * instruction by a breakpoint, which runs elsewhere.
+ * The replacements that the kernel has made in a process for probes of functions: return addresses by one of its own,
+ * and an instruction by a breakpoint, which runs elsewhere.
  */
 struct unwind_return {
 	uint64_t slot; /* address of the stack at which it stood */
@@ -74,7 +74,7 @@ enum { UNWIND_CODE_BYTES = 16384, UNWIND_MOST_CODE_BYTES = 131072 };
 struct unwind_made_frame {
 	uint64_t pc, stack_pointer;
 	bool is_exact; /* the pc is an instruction's own address, not a return address */
-	/* Those that a callee must keep; of a frame that is_exact also the others. Borrowed. */
+	/* The registers that a callee must keep; of a frame that is_exact also the others. Borrowed. */
 	const struct unwind_registers *registers;
 	const struct unwind_stack_dump *dump; /* borrowed */
 	uint64_t carried;                     /* what the answer about its callee has left; 0: nothing */
@@ -95,7 +95,10 @@ enum unwind_answer {
 	UNWIND_ANSWER_UNREADABLE, /* the code is the maker's, who could not be asked: no guess is better */
 };
 
-/* Who has made code of a process. What it answers may change at any time, so it is asked in every walk. */
+/*
+ * The maker: whom a walk asks about code that a process has made at run time (interpret/). What it answers may change
+ * at any time, so it is asked in every walk.
+ */
 struct unwind_maker {
 	/* NULL: nobody is known. */
 	enum unwind_answer (*find_caller)(
@@ -113,7 +116,7 @@ struct unwind_space {
 	bool (*read)(void *context, uint64_t address, size_t bytes, struct machine_code *code);
 	void *context;
 	uint64_t generation; /* changes whenever a result of find() may change: part of the cache's key */
-	/* Whether an address lies in executable memory; NULL: not known. */
+	/* Returns whether an address lies in executable memory; NULL: not known. */
 	bool (*is_code)(void *context, uint64_t address);
 	const struct machine *machine; /* that the process runs on; NULL: not known, and its stacks have no frames */
 	struct unwind_maker maker;     /* of code without an image */

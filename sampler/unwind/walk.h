@@ -8,7 +8,9 @@
 
 /* The walk up one stack: what the steps by rules (unwind.c) and those without one (fallback/) share. */
 
-/* For one frame: the places of machine->saved_registers, in words below its CFA; 0: not changed. */
+/*
+ * The registers that one frame pushed: the places of machine->saved_registers, in words below its CFA; 0: not changed.
+ */
 struct pushed {
 	uint8_t words[MACHINE_SAVED];
 };
@@ -55,8 +57,8 @@ struct walk {
 	struct unwind_registers registers; /* pc and stack pointer are written to it before a rule is evaluated */
 	struct pushed *pushed;             /* of each frame */
 	/*
-	 * For machine->saved_registers: the frame of which `registers` has the value. Values that later frames pushed
-	 * are read on demand, which is rare.
+	 * The frame of which `registers` has the value, for each of machine->saved_registers. Values that later frames
+	 * pushed are read on demand, which is rare.
 	 */
 	uint32_t known_at[MACHINE_SAVED];
 	size_t by_frame_pointer; /* number of frames below the last one that a frame pointer gave */
@@ -114,8 +116,8 @@ static inline uint64_t walk_register(struct walk *w, uint8_t number)
 void walk_take_registers(struct walk *w, const struct unwind_registers *registers);
 
 /*
- * Whether the CFA is above the stack pointer, as the caller's stack pointer must be. The first frame may stand in a
- * function's first instructions, so its own rule decides.
+ * Returns whether the CFA is above the stack pointer, as the caller's stack pointer must be. The first frame may stand
+ * in a function's first instructions, so its own rule decides.
  */
 static inline bool walk_moves_up(const struct walk *w, uint64_t cfa)
 {
@@ -156,8 +158,8 @@ bool walk_step_to_start(struct walk *w, enum profile_stop *stop);
 /* The same by the words of the stack alone. The result has the stop reason for the case that no candidate holds. */
 bool walk_scan_for_caller(struct walk *w);
 
-/* While a candidate is on trial: whether the walk's present frame may hold; false refutes the candidate. */
+/* Returns, while a candidate is on trial, whether the walk's present frame may hold; false refutes the candidate. */
 bool walk_caller_may_hold(struct walk *w);
 
-/* At the end of a walk: decides on the candidate on trial. True if the walk continues from another one. */
+/* Decides, at the end of a walk, on the candidate on trial. True if the walk continues from another one. */
 bool walk_try_another_caller(struct walk *w);

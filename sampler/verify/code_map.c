@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Whether a program of Go is of a version whose run time sets the frame pointer wherever it changes stacks, from 1.21
- * on. The version stands behind a header of 32 bytes, with its length (debug/buildinfo).
+ * Returns whether a program of Go is of a version whose run time sets the frame pointer wherever it changes stacks,
+ * from 1.21 on. The version stands behind a header of 32 bytes, with its length (debug/buildinfo).
  */
 static bool keeps_frame_pointers(struct elf_image *image)
 {

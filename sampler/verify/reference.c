@@ -260,7 +260,7 @@ static bool reference_step(struct reference *reference, unw_cursor_t *cursor)
 	return reference->library->step(cursor) > 0 && (is_signal || !reference->met_unknown_code);
 }
 
-/* Whether an address lies in the stack of a copied piece, further up. */
+/* Returns whether an address lies in the stack of a copied piece, further up. */
 static bool reference_is_above(const struct unwind_piece *piece, uint64_t address)
 {
 	enum { MOST_STACK_BYTES = 8 << 20 };

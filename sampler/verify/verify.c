@@ -184,7 +184,7 @@ static bool is_same_place(
 	       a->frames[walk][frame].address == b->frames[walk][frame].address;
 }
 
-/* Whether an equal difference is kept: one at the same place for the same reason shows nothing new. */
+/* Returns whether an equal difference is kept: one at the same place for the same reason shows nothing new. */
 static bool is_shown(const struct verifier *verifier, const struct verify_difference *difference)
 {
 	for (size_t i = 0; i < verifier->difference_count; i++) {
@@ -342,8 +342,8 @@ static const struct code_map *map_of(
 }
 
 /*
- * Where a frame goes on in code that was made while the program runs, as the stack has it: a deoptimised frame's return
- * address leads to what will replace it, and its own is kept elsewhere.
+ * Returns where a frame goes on in code that was made while the program runs, as the stack has it: a deoptimised
+ * frame's return address leads to what will replace it, and its own is kept elsewhere.
  */
 static uint64_t return_address_of(const struct code_map *map, const struct unwind_job *job, size_t i)
 {

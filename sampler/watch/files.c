@@ -135,7 +135,7 @@ void watch_files_sort(struct watch_files *files)
 
 /* ---- What is kept ---- */
 
-/* In the order in which they go. */
+/* The order in which files go. */
 enum rank { RANK_ORDINARY, RANK_OF_DEPLOY, RANK_NEWEST, RANK_STAYS };
 
 /* A file with what decides when it goes. */

@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 
 enum { MOST_TEXT_BYTES = 1 << 24, MOST_ENVIRONMENT_BYTES = READER_MOST_BYTES };
-/* Of a program without a build id the contents are hashed; of a larger one nothing is known. */
+/* The largest program without a build id whose contents are hashed; of a larger one nothing is known. */
 static const size_t most_hashed_bytes = (size_t)512 << 20;
 
 static void reader_cleanup(struct process_reader **reader)
@@ -111,7 +111,7 @@ static void identify_read_image(pid_t pid, char image[static WATCH_WORD_BYTES])
 
 /* ---- What it was told of itself ---- */
 
-/* Where the kernel has put the environment: fields 50 and 51 of /proc/PID/stat, 0 without the right to look. */
+/* Finds where the kernel has put the environment: fields 50 and 51 of /proc/PID/stat, 0 without the right to look. */
 static bool find_environment(pid_t pid, uint64_t *start, size_t *size)
 {
 	enum { FIELD = 50, FIRST = 3 };

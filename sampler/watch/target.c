@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* What is looked at of a machine, or of a tree of control groups, in one search. */
+/* The bounds of one search in a machine, or in a tree of control groups. */
 enum { MOST_PROCESSES = 1 << 20, MOST_GROUPS = 1 << 14, MOST_DEPTH = 12, LINE_BYTES = 4200 };
 
 static const int64_t first_rest_ns = 250000000, ns_per_s = 1000000000;
@@ -43,7 +43,7 @@ struct watch_target {
 
 /* ---- Processes ---- */
 
-/* What /proc/PID/stat tells; false: the process is gone, or has ended and was not waited for. */
+/* Reads what /proc/PID/stat tells; false: the process is gone, or has ended and was not waited for. */
 static bool watch_target_read_stat(pid_t pid, int64_t *began_boot_ns, uint64_t *cpu_ticks)
 {
 	unsigned long long user, system, began;
@@ -191,7 +191,7 @@ static bool watch_target_has_name(const struct watch_target *target, pid_t pid)
 	return base && strcmp(base + 1, target->name) == 0;
 }
 
-/* Of another user's process only that it is there is noted. */
+/* Returns whether a process executes the program; of another user's only that it is there is noted. */
 static bool executes_program(struct watch_target *target, pid_t pid)
 {
 	bool is_path = strchr(target->name, '/') != NULL;
@@ -221,8 +221,8 @@ static bool are_siblings(const char *group, const char *other)
 }
 
 /*
- * Whether a process takes the place of one that has ended: it began afterwards, and has the same program and user, in
- * the same group or one beside it. Times of processes are rounded down to ticks.
+ * Returns whether a process takes the place of one that has ended: it began afterwards, and has the same program and
+ * user, in the same group or one beside it. Times of processes are rounded down to ticks.
  */
 static bool is_successor(const struct watch_target *target, pid_t pid)
 {
@@ -285,7 +285,7 @@ static pid_t search_machine(struct watch_target *target)
 
 /* ---- By control group ---- */
 
-/* Where control groups are that perf's events can be of, as the recorder looks for them. */
+/* The places of the control groups that perf's events can be of, as the recorder looks for them. */
 static const char *const group_roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/",
 	"/sys/fs/cgroup/unified/" };
 enum { ROOT_COUNT = sizeof(group_roots) / sizeof(group_roots[0]) };
@@ -495,7 +495,7 @@ static pid_t search(struct watch_target *target)
 	return 0;
 }
 
-/* Whether the main process is still the same one, and executes the same program. */
+/* Returns whether the main process is still the same one, and executes the same program. */
 static bool watch_target_is_same(const struct watch_process *process)
 {
 	char link[WATCH_PATH_BYTES];

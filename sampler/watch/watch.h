@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 /*
- * What `kelvin watch` records when: which processes its target is at the moment, whether they run another build than
+ * The schedule of `kelvin watch`: which processes its target is at the moment, whether they run another build than
  * before, and which of the files of its directory are kept. It samples nothing and draws nothing: `cli/` does.
  *
  * The directory is all that a watch knows of its past. Each profile tells by its labels which build it is of, so that a
@@ -15,7 +15,7 @@
 
 /* ---- Builds ---- */
 
-/* Which build a target runs. "" in a member: not known, which differs from nothing. */
+/* The build that a target runs. "" in a member: not known, which differs from nothing. */
 enum { WATCH_WORD_BYTES = PROFILE_LABEL_VALUE_BYTES + 1 };
 struct watch_build {
 	char build_id[WATCH_WORD_BYTES]; /* of the main binary */
@@ -28,7 +28,7 @@ struct watch_build {
 #define WATCH_LABEL_IMAGE "image"
 #define WATCH_LABEL_STARTED "started" /* when the main process began, as watch_time_words() has it */
 
-/* Whether one of what both know differs: a deploy. */
+/* Returns whether one of what both know differs: a deploy. */
 bool watch_is_deploy(const struct watch_build *before, const struct watch_build *now);
 
 /* Takes over from `before` what `now` does not know: a build that did not tell its version may still have it. */
@@ -52,7 +52,7 @@ void watch_image_of(const char *mountinfo, const char *cgroup, char image[static
 bool watch_attribute(const char *attributes, const char *key, char value[static WATCH_WORD_BYTES]);
 
 /*
- * What a process was told of itself by its environment, whose `size` bytes hold "NAME=VALUE" with a NUL each:
+ * The identity that a process was told by its environment, whose `size` bytes hold "NAME=VALUE" with a NUL each:
  * service.name and service.version. "" where it says nothing.
  */
 struct watch_environment {
@@ -127,7 +127,7 @@ enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 /* The main process; NULL: there is none. Borrowed until the next look. */
 const struct watch_process *watch_target_process(const struct watch_target *target);
 
-/* Of WATCH_EXE: whether the last search met processes of users that the target does not belong to. */
+/* Returns, of WATCH_EXE, whether the last search met processes of users that the target does not belong to. */
 bool watch_target_has_namesakes(const struct watch_target *target);
 
 /* The directory of the control group that is to be recorded; NULL: the process is. Borrowed, likewise. */
@@ -203,7 +203,9 @@ void watch_schedule_deploy(struct watch_schedule *schedule);
 /* The user wants a recording now; it waits for nothing but a target. */
 void watch_schedule_ask(struct watch_schedule *schedule);
 
-/* Why a recording should begin now; or WATCH_NOT_NOW, and in `*wait_ns` for how long nothing but an event changes that.
+/*
+ * Returns why a recording should begin now; or WATCH_NOT_NOW, and in `*wait_ns` for how long nothing but an event
+ * changes that.
  */
 enum watch_reason watch_schedule_next(
 	struct watch_schedule *schedule, const struct watch_clocks *now, int64_t *wait_ns);
@@ -248,12 +250,10 @@ COMMON_MUST_CHECK
 bool watch_files_add(struct watch_files *files, const struct watch_file *file, struct error *err);
 void watch_files_deinit(struct watch_files *files);
 
-/* By time, then number, then kind. */
+/* Sorts by time, then number, then kind. */
 void watch_files_sort(struct watch_files *files);
 
-/*
- * What is kept. Profiles and reports count one each, a report with its JSON; `most_bytes` 0: no bound.
- */
+/* The bounds of what is kept. Profiles and reports count one each, a report with its JSON; `most_bytes` 0: no bound. */
 enum { WATCH_PAIR_PROFILES = 10, WATCH_DEPLOYS_KEPT = 10, WATCH_LEAST_KEPT = 6 };
 struct watch_bounds {
 	size_t most_files;
@@ -285,7 +285,7 @@ struct watch_deploy {
 bool watch_last_deploy(const struct watch_build *builds, size_t count, struct watch_deploy *deploy);
 
 /*
- * Whether the report of a deploy is to be made, or made again: at WATCH_BURST + 1 profiles behind it, and at
+ * Returns whether the report of a deploy is to be made, or made again: at WATCH_BURST + 1 profiles behind it, and at
  * WATCH_PAIR_PROFILES. `reported`: how many the last report of it had; 0: there is none.
  */
 bool watch_deploy_is_due(const struct watch_deploy *deploy, size_t reported);

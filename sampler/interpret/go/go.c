@@ -14,10 +14,10 @@ static int64_t go_rounded(uint64_t bytes, uint64_t alignment)
 }
 
 /*
- * Where threads of the program have their g. It is a variable of each thread, runtime.tlsg, and stands first in those
- * of the program that have no value at first. All of them lie right below what FS shows (Drepper, "ELF Handling For
- * Thread-Local Storage", variant II). The Go linker makes the same place for it without a segment. False: the file is
- * damaged.
+ * Finds where threads of the program have their g. It is a variable of each thread, runtime.tlsg, and stands first in
+ * those of the program that have no value at first. All of them lie right below what FS shows (Drepper, "ELF Handling
+ * For Thread-Local Storage", variant II). The Go linker makes the same place for it without a segment. False: the file
+ * is damaged.
  */
 static bool find_current(struct elf_image *elf, int64_t *current)
 {

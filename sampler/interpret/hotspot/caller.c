@@ -37,7 +37,7 @@ struct question {
 /* ---- Steps from places in code ---- */
 
 /*
- * What a method has pushed between its start and an instruction of its prologue; false: the instructions are not
+ * Finds what a method has pushed between its start and an instruction of its prologue; false: the instructions are not
  * readable.
  */
 static bool find_pushed(
@@ -172,7 +172,7 @@ static bool is_in_code_cache(const struct hotspot_process *process, uint64_t add
 	return address >= process->low && address < process->high;
 }
 
-/* Whether there is code in use before an address. */
+/* Finds whether there is code in use before an address. */
 static bool is_behind_code(const struct question *question, uint64_t pc, bool *is, struct error *err)
 {
 	struct hotspot_frame *place;
@@ -272,7 +272,7 @@ static bool answer_by_search(const struct question *question, struct error *err)
 	return true;
 }
 
-/* Whether the call before a return address in a compiled method leads to a block. */
+/* Returns whether the call before a return address in a compiled method leads to a block. */
 static bool is_call_of(
 	const struct question *question, uint64_t pc, const struct hotspot_code *called, bool *is, struct error *err)
 {
@@ -355,7 +355,7 @@ static bool answer_over_frozen(const struct question *question, struct error *er
 	return true;
 }
 
-/* Where a deoptimised frame goes on, which HotSpot has put into it. */
+/* Takes the place where a deoptimised frame goes on, which HotSpot has put into it. */
 static void take_original_pc(const struct question *question, const struct hotspot_code *code, uint64_t stack_pointer)
 {
 	uint64_t pc;

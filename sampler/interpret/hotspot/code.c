@@ -148,8 +148,9 @@ static void hotspot_code_find_code(const struct hotspot_layout *layout, const ui
 }
 
 /*
- * Before JDK 24 all of it is in the block, in the order of metadata, scopes, PcDescs and dependencies. Then scopes come
- * behind the PcDescs, in memory of their own; since JDK 25 the metadata is behind the relocations in another one.
+ * Finds the debug information. Before JDK 24 all of it is in the block, in the order of metadata, scopes, PcDescs and
+ * dependencies. Then scopes come behind the PcDescs, in memory of their own; since JDK 25 the metadata is behind the
+ * relocations in another one.
  */
 static void find_debug(
 	const struct hotspot_layout *layout, const uint8_t *blob, uint64_t address, struct hotspot_debug_places *places)
@@ -218,8 +219,8 @@ static enum hotspot_blob kind_of_name(const char *name, int32_t frame_words)
 }
 
 /*
- * What is known of its frames. Sizes are in words, and negative where there is none; offsets of 2 bytes likewise
- * (CodeBlob::frame_size(), CodeOffsets::frame_never_safe). Deopt handlers are in the method's own code.
+ * Reads what is known of the frames of a block. Sizes are in words, and negative where there is none; offsets of 2
+ * bytes likewise (CodeBlob::frame_size(), CodeOffsets::frame_never_safe). Deopt handlers are in the method's own code.
  */
 static void hotspot_code_find_frames(
 	const struct hotspot_layout *layout, const uint8_t *blob, struct hotspot_code *code)
@@ -301,7 +302,7 @@ static bool hotspot_code_read_code(struct hotspot_codes *codes, struct hotspot_c
 	return ok;
 }
 
-/* How many known blocks are at an address or before. */
+/* Returns how many known blocks are at an address or before. */
 static size_t hotspot_code_count_up_to(const struct hotspot_codes *codes, uint64_t address)
 {
 	size_t low = 0, high = codes->count;

@@ -17,12 +17,12 @@ struct hotspot_heap {
 	uint32_t log2_segment_bytes;
 };
 
-/* Where a compiled method has its debug information, as runtime addresses, half-open. */
+/* The places of a compiled method's debug information, as runtime addresses, half-open. */
 struct hotspot_debug_places {
 	uint64_t pcs, pcs_end, scopes, scopes_end, metadata, metadata_end;
 };
 
-/* What a blob is, as far as its frames depend on it. */
+/* The kind of a blob, as far as its frames depend on it. */
 enum hotspot_blob {
 	HOTSPOT_BLOB_OTHER,     /* stubs of several functions, of which no frame is known; the interpreter */
 	HOTSPOT_BLOB_FRAMELESS, /* a stub that has no frame where it calls something */
@@ -57,7 +57,7 @@ struct hotspot_code {
 
 enum { HOTSPOT_MOST_HEAPS = 8, HOTSPOT_MOST_NAMES = 64 };
 
-/* What blobs are called. */
+/* The name of a kind of blobs. */
 struct hotspot_blob_name {
 	uint64_t address;
 	char text[128];

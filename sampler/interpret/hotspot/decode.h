@@ -48,7 +48,7 @@ struct hotspot_scope {
 	int32_t bci;     /* negative: before the first bytecode */
 };
 
-/* Of one place in code, innermost first. */
+/* Frames of one place in code, innermost first. */
 enum { HOTSPOT_MOST_SCOPES = 64 };
 struct hotspot_scopes {
 	struct hotspot_scope items[HOTSPOT_MOST_SCOPES];

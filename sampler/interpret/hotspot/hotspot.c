@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Where an interpreted method's frame has what it runs, in words from what is exported as last_sp's place
+ * The places in an interpreted method's frame of what it runs, in words from what is exported as last_sp's place
  * (src/hotspot/cpu/x86/frame_x86.hpp: interpreter_frame_method_offset, interpreter_frame_bcp_offset). While it calls
  * nothing, the bytecode's address is in r13 (cpu/x86/templateTable_x86.cpp: rbcp).
  */
@@ -82,7 +82,10 @@ static bool lines_of_scopes(struct hotspot_process *process, const struct hotspo
 	return true;
 }
 
-/* Those of a block that is no method, or of a method of which no scopes are known, are one without a number. */
+/*
+ * Gives the lines of code. Those of a block that is no method, or of a method of which no scopes are known, are one
+ * without a number.
+ */
 static bool lines_of_code(
 	struct naming *naming, uint32_t id, struct profile_line *lines, size_t *count, struct error *err)
 {
@@ -108,7 +111,7 @@ static bool lines_of_code(
 	return true;
 }
 
-/* What stands for frames that are not on the stack. */
+/* Gives the line that stands for frames that are not on the stack. */
 static bool line_of_frozen(
 	struct hotspot_process *process, struct profile_line *lines, size_t *count, struct error *err)
 {
@@ -350,7 +353,7 @@ static void hotspot_judge(const struct naming *naming, struct unwind_result *res
 		result->stop = PROFILE_STOP_OPEN;
 }
 
-/* Whether a frame is in code that was made while the program runs. */
+/* Returns whether a frame is in code that was made while the program runs. */
 static bool hotspot_is_made(const struct hotspot *hotspot, const struct unwind_frame *frame)
 {
 	const struct process_table *table = hotspot->names->table;
@@ -359,7 +362,10 @@ static bool hotspot_is_made(const struct hotspot *hotspot, const struct unwind_f
 	return !image->elf && !image->is_file && !image->is_vdso;
 }
 
-/* What HotSpot does not tell of itself, or not yet, leaves the callers of its code to be guessed. */
+/*
+ * Judges a walk by HotSpot's code: what HotSpot does not tell of itself, or not yet, leaves the callers of its code to
+ * be guessed.
+ */
 static void judge_unknown(const struct hotspot *hotspot, struct unwind_result *result)
 {
 	struct naming naming = { 0 };

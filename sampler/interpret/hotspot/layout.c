@@ -316,7 +316,10 @@ static bool hotspot_layout_begin_table(struct table *table, const struct hotspot
 	return *count > 0;
 }
 
-/* How many bytes a field of a type has; a type that is not known is 8, of which nothing more than the place is used. */
+/*
+ * Returns how many bytes a field of a type has; a type that is not known is 8, of which nothing more than the place is
+ * used.
+ */
 static uint8_t size_of_type(const char *type)
 {
 	static const struct {

@@ -5,14 +5,14 @@
 #include "sampler/interpret/hotspot/memory.h"
 
 /*
- * How a HotSpot lays out what is read of it: libjvm exports it for debuggers, as tables of types, fields, addresses of
+ * The layout of what is read of a HotSpot: libjvm exports it for debuggers, as tables of types, fields, addresses of
  * static fields and constants (src/hotspot/share/runtime/vmStructs.cpp). Each process is asked for its own.
  */
 
 /* The file of a HotSpot: where its tables are announced, as image addresses. */
 struct hotspot_image;
 
-/* As the functions of struct interpreter_file: `image` is a struct hotspot_image. */
+/* Reads as the functions of struct interpreter_file do: `image` is a struct hotspot_image. */
 COMMON_MUST_CHECK
 bool hotspot_image_read(struct elf_image *elf, struct buffer *notices, void **image, struct error *err);
 void hotspot_image_destroy(void *image);
@@ -70,7 +70,7 @@ struct hotspot_layout {
 	/* Constants. */
 	uint64_t has_line_numbers; /* a bit of const_method_flags */
 	uint64_t tag_utf8;         /* of a constant pool */
-	/* Of interpreted frames, in words from the frame pointer. */
+	/* Offsets of interpreted frames, in words from the frame pointer. */
 	uint64_t last_sp_offset, sender_sp_offset;
 };
 
@@ -82,7 +82,7 @@ COMMON_MUST_CHECK
 bool hotspot_layout_read(const struct hotspot_image *image, uint64_t bias, const struct hotspot_memory *memory,
 	struct hotspot_layout *layout);
 
-/* Whether a flag of the command line that is a bool is set. */
+/* Returns whether a flag of the command line that is a bool is set. */
 bool hotspot_flag_is_set(const struct hotspot_image *image, uint64_t bias, const struct hotspot_memory *memory,
 	const struct hotspot_layout *layout, const char *name);
 

@@ -55,7 +55,7 @@ static void take_codelets(struct hotspot_loop *loop, const struct hotspot_layout
 	}
 }
 
-/* Without memory for them, all code is taken to have a frame. */
+/* Reads the interpreter's pieces of code: without memory for them, all code is taken to have a frame. */
 static void read_codelets(struct hotspot_loop *loop, const struct hotspot_target *target,
 	const struct hotspot_image *image, uint64_t bias)
 {

@@ -35,5 +35,5 @@ static inline bool hotspot_loop_has(const struct hotspot_loop *loop, uint64_t ad
 	return address >= loop->start && address < loop->end;
 }
 
-/* Whether code of the interpreter runs in the frame of an interpreted method. */
+/* Returns whether code of the interpreter runs in the frame of an interpreted method. */
 bool hotspot_loop_is_framed(const struct hotspot_loop *loop, uint64_t address);

@@ -4,7 +4,7 @@
 #include "sampler/interpret/memory.h"
 #include "sampler/interpret/names.h"
 
-/* What a process may still cost: its owner decides how much there is to read. */
+/* The costs that a process may still cause: its owner decides how much there is to read. */
 struct hotspot_costs {
 	uint32_t reads_left;
 	uint32_t late; /* how many reads gave nothing, and may give something later */
@@ -27,7 +27,7 @@ size_t hotspot_read_some(const struct hotspot_memory *memory, uint64_t address, 
 /* False: not all of it is readable. */
 bool hotspot_read(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size);
 
-/* As interpreter_read(), at most READER_MOST_PIECES of READER_MOST_BYTES in all. */
+/* Reads as interpreter_read() does, at most READER_MOST_PIECES of READER_MOST_BYTES in all. */
 size_t hotspot_read_together(const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into);
 
 /* Reads words of 8 bytes from several places together; those that are not readable are 0. */

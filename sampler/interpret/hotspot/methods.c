@@ -36,7 +36,7 @@ struct symbol_start {
 	uint8_t bytes[MOST_START];
 };
 
-/* What is read of a method. */
+/* The parts of a method that are read. */
 struct method_parts {
 	uint64_t const_method, pool;
 	uint8_t head[MOST_HEAD]; /* the ConstMethod, and what follows it as far as it was read */
@@ -121,7 +121,7 @@ static bool methods_is_string(
 	       index < pool_field(target, parts, &target->layout.pool_length);
 }
 
-/* What the second look at a pool's entries reads. */
+/* The second look at a pool's entries. */
 struct pool_look {
 	uint64_t class_symbol, file_symbol;
 	uint64_t tags[3]; /* words with the tags of the name, the signature and the file */

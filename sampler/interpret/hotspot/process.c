@@ -108,7 +108,7 @@ static bool was_used(const struct hotspot_watch *watch, uint32_t round)
 	return round - watch->used <= RECENT_ROUNDS;
 }
 
-/* What was used lately is looked at together: a read of much takes hardly longer than one of little. */
+/* Checks together what was used lately: a read of much takes hardly longer than one of little. */
 static bool hotspot_process_check_used(struct hotspot_process *process, struct error *err)
 {
 	const uint32_t round = process->target.round;

@@ -13,7 +13,7 @@ struct hotspot_frame_key {
 	uint64_t is_bci : 1, is_exact : 1, bci : 62;
 };
 
-/* How a frame at a place in code leads to its caller (hotspot/caller.c). */
+/* The way from a frame at a place in code to its caller (hotspot/caller.c). */
 struct hotspot_step {
 	uint8_t kind;              /* enum step_kind; 0: not looked for yet */
 	bool keeps_frame_pointer;  /* the caller's, two words below the CFA */
@@ -49,7 +49,7 @@ struct hotspot_process {
 	size_t frame_count, frame_capacity;
 };
 
-/* Whether a pc is where Java returns to native code that has called it through JNI or for a thread's start. */
+/* Returns whether a pc is where Java returns to native code that has called it through JNI or for a thread's start. */
 static inline bool hotspot_process_is_entry(const struct hotspot_process *process, uint64_t pc, bool is_exact)
 {
 	return !is_exact && pc == process->entry_return;
@@ -69,7 +69,7 @@ COMMON_MUST_CHECK
 bool hotspot_process_keep_up(
 	struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias, struct error *err);
 
-/* Whether it was tried for long, and could not be read. */
+/* Returns whether it was tried for long, and could not be read. */
 bool hotspot_process_is_unknown(const struct hotspot_process *process);
 
 /* The frame of a key; one that is new has no owner and no image. Valid until the next call. */

@@ -26,7 +26,7 @@ struct php_code_reader {
 	struct buffer function, class, file, name;
 };
 
-/* What two functions at the same address differ in. */
+/* The marks in which two functions at the same address differ. */
 struct php_marks {
 	uint64_t kind, function, class, file; /* `kind`: type, arg_flags, fn_flags; the others are addresses */
 	uint32_t first_line, last_line;
@@ -69,7 +69,7 @@ static void php_code_use_copy(void *context, const struct ebpf_code *copy)
 
 /* ---- Marks ---- */
 
-/* Where functions of the program have their source, which are read together. */
+/* The sources of functions of the program, which are read together. */
 struct sources {
 	uint64_t addresses[INTERPRETER_MOST_MARKS];
 	size_t owners[INTERPRETER_MOST_MARKS]; /* whose they are */

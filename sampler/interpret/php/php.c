@@ -35,7 +35,7 @@ static const struct php_image *php_image_of(const struct interpreter_process *pr
 	return process->files[0].image;
 }
 
-/* How the frames of a process are read. */
+/* Returns how the frames of a process are read. */
 static struct ebpf_php php_layout_of(const struct interpreter_process *process)
 {
 	struct ebpf_php php = php_image_of(process)->read;

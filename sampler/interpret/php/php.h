@@ -11,7 +11,7 @@
  * or not, with and without opcache and its JIT.
  */
 
-/* What the file of an interpreter tells. */
+/* The facts that the file of an interpreter tells. */
 struct php_image {
 	const struct elf_image *elf;  /* borrowed: of the file; to compare with */
 	struct ebpf_php read;         /* how its frames are read; `frame` is an image address */

@@ -34,7 +34,7 @@ struct python_code_reader {
 		     MOST_TABLE_BYTES];
 };
 
-/* What two code objects at the same address differ in. */
+/* The marks in which two code objects at the same address differ. */
 struct python_marks {
 	uint64_t type, qualname, filename, line_table;
 	uint32_t first_line, argument_count, flags, reserved;
@@ -122,7 +122,7 @@ static size_t python_code_read_pieces(
 
 /* ---- Marks ---- */
 
-/* How much of an object is read, up to the last of its members; 0: more than any version has. */
+/* Returns how much of an object is read, up to the last of its members; 0: more than any version has. */
 static size_t bytes_up_to(const uint32_t *offsets, size_t count)
 {
 	size_t end = 0;
@@ -188,7 +188,7 @@ static bool read_objects(struct python_code_reader *reader, int32_t pid)
 	return python_code_read_pieces(reader, pid, from, OBJECTS) == size;
 }
 
-/* What can be read of an object without knowing its size: its header, and what follows on the same page. */
+/* Returns what can be read of an object without knowing its size: its header, and what follows on the same page. */
 static struct object object_at(uint64_t address, size_t header, size_t wish)
 {
 	size_t on_page = PAGE_BYTES - address % PAGE_BYTES, size = on_page < wish ? on_page : wish;
@@ -226,7 +226,10 @@ static uint32_t character_at(const uint8_t *bytes, size_t kind)
 	return character;
 }
 
-/* Up to a NUL, where perf's names end as well. What UTF-8 cannot say, and what ends a line, becomes U+FFFD. */
+/*
+ * Appends a text up to a NUL, where perf's names end as well. What UTF-8 cannot say, and what ends a line, becomes
+ * U+FFFD.
+ */
 static void python_code_append_text(
 	const struct object *object, const struct text *text, size_t most, struct buffer *out)
 {
@@ -244,7 +247,7 @@ static void python_code_append_text(
 	}
 }
 
-/* What is read of the three objects, by what their headers tell. */
+/* The parts of the three objects that are read, by what their headers tell. */
 struct content {
 	struct text qualname, filename;
 	size_t table_bytes;
@@ -265,7 +268,7 @@ static bool find_content(
 	       python_code_find_text(python, &objects[FILENAME], MOST_FILE_BYTES, &content->filename);
 }
 
-/* Whether the objects have more than was read; their sizes are then those that they have. */
+/* Returns whether the objects have more than was read; their sizes are then those that they have. */
 static bool want_more(
 	struct python_code_reader *reader, const struct python_image *python, const struct content *content)
 {
@@ -284,7 +287,7 @@ static bool want_more(
 	return is_more;
 }
 
-/* How much the longest header has of what a code object leads to, with a word that follows. */
+/* Returns how much the longest header has of what a code object leads to, with a word that follows. */
 static size_t object_header_bytes(const struct python_image *python)
 {
 	const uint32_t offsets[] = { python->type, python->unicode_state, python->unicode_length, python->unicode_ascii,

@@ -146,7 +146,7 @@ static size_t max_size(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* How much of a frame is read; 0: more than any version has. */
+/* Returns how much of a frame is read; 0: more than any version has. */
 static size_t frame_bytes_of(const struct ebpf_python *python)
 {
 	size_t members = max_size(max_size(python->code, python->previous), python->instruction);

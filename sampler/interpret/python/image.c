@@ -89,14 +89,14 @@ static const struct python_image offsets_3_12 = {
 /* ---- The offsets that later versions tell ---- */
 
 /*
- * Where the structures of _Py_DebugOffsets begin (Include/internal/pycore_debug_offsets.h), in words of 8 bytes. Each
- * begins with a size, and the members that are read have the same places in them in all versions, but one.
+ * The beginnings of the structures of _Py_DebugOffsets (Include/internal/pycore_debug_offsets.h), in words of 8 bytes.
+ * Each begins with a size, and the members that are read have the same places in them in all versions, but one.
  */
 struct debug_layout {
 	uint32_t version; /* the first one */
 	size_t runtime, interpreter, thread, frame, code, object, bytes, unicode;
 	size_t native_thread_id; /* of `thread` */
-	/* Of generators and coroutines, since they are told; and how one that awaits another one is. */
+	/* Offset of generators and coroutines, since they are told; and how one that awaits another one is. */
 	size_t generator;
 	uint32_t awaiting_state, awaited_below;
 };

@@ -63,7 +63,7 @@ static const struct python_image *python_image_of(const struct interpreter_proce
 	return process->files[INTERPRETER].image;
 }
 
-/* How the frames of a process are read. */
+/* Returns how the frames of a process are read. */
 static struct ebpf_python python_layout_of(const struct interpreter_process *process)
 {
 	const struct python_image *image = python_image_of(process);

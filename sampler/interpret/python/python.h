@@ -37,8 +37,8 @@ void python_image_destroy(struct python_image *python); /* NULL is allowed */
 /* ---- Names of asyncio tasks ---- */
 
 /*
- * Where the C part of asyncio has the task that a thread runs, as the section .AsyncioDebug of its file tells it since
- * 3.14: that of the extension module _asyncio, or of the interpreter that it is linked into.
+ * The place where the C part of asyncio has the task that a thread runs, as the section .AsyncioDebug of its file tells
+ * it since 3.14: that of the extension module _asyncio, or of the interpreter that it is linked into.
  */
 struct python_asyncio {
 	uint32_t running_task; /* offset in PyThreadState; 0: the file has no such section */

@@ -3,7 +3,7 @@
 
 #include "sampler/interpret/python/python.h"
 
-/* Where the file of CPython has what is read of it, in image addresses; 0: it is not told. */
+/* The places of what is read of the file of CPython, in image addresses; 0: it is not told. */
 struct python_symbols {
 	uint64_t runtime;   /* _PyRuntime */
 	uint64_t version;   /* Py_Version, since 3.11 */

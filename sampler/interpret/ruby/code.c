@@ -31,7 +31,7 @@ struct ruby_code_reader {
 	struct interpreter_line lines[MOST_LINES];
 };
 
-/* What two pieces of code at the same address differ in. All are addresses but the line. */
+/* The marks in which two pieces of code at the same address differ. All are addresses but the line. */
 struct ruby_marks {
 	uint64_t body, instructions, path, label, first_line, reserved;
 };
@@ -179,7 +179,7 @@ static bool ruby_code_read_path(
 		       ruby_code_read_text(source, ruby, paths[0], MOST_FILE_BYTES, text));
 }
 
-/* Of a copy the texts themselves are pieces, up to a NUL. */
+/* Takes the texts of a copy, which are pieces up to a NUL. */
 static void take_copied(const struct ebpf_code *copy, struct buffer *name, struct buffer *file)
 {
 	const struct ebpf_piece *texts = &copy->pieces[EBPF_CODE_PIECES - TEXTS];

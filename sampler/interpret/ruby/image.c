@@ -10,7 +10,8 @@
 enum { MOST_VERSION_BYTES = 16, MOST_VARIABLES = 8, MOST_BYTES = 1 << 20 };
 
 /*
- * By the headers of each version (vm_core.h, iseq.h, include/ruby/internal/core/rstring.h) on an LP64 machine.
+ * The layout of each version, by its headers (vm_core.h, iseq.h, include/ruby/internal/core/rstring.h) on an LP64
+ * machine.
  */
 static const struct ruby_version {
 	const char *version; /* with what follows the number */
@@ -70,7 +71,7 @@ static bool find_variables(const struct elf_image *elf, Elf64_Phdr *variables)
 	return false;
 }
 
-/* Where the loader writes the number of the module; 0: nowhere. */
+/* Finds where the loader writes the number of the module; 0: nowhere. */
 static uint64_t ruby_image_find_module(struct elf_image *elf)
 {
 	struct elf_section section;

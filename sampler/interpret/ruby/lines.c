@@ -33,7 +33,7 @@ struct line_table {
 	uint8_t lines[MOST_LINES * MOST_LINE_BYTES];
 };
 
-/* How many instructions up to a position have an entry. */
+/* Returns how many instructions up to a position have an entry. */
 static uint64_t ruby_lines_count_up_to(const struct line_table *table, size_t position)
 {
 	size_t rest, word;

@@ -10,7 +10,7 @@
  * Ruby 3.0 to 3.4 (CRuby), linked statically or as libruby, stripped or not, with and without YJIT.
  */
 
-/* What the file of an interpreter tells. */
+/* The facts that the file of an interpreter tells. */
 struct ruby_image {
 	struct elf_image *elf; /* borrowed: of the file */
 	struct ebpf_ruby read; /* how its frames are read; `module` is an image address, or 0 */

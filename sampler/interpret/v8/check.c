@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is known is looked at again many at a time, since each read of another process's memory costs the same. */
+/* Looks again at what is known, many at a time, since each read of another process's memory costs the same. */
 #include "sampler/interpret/v8/v8.h"
 
 enum { HEAD_WORDS = 2, CODE_WORDS = 9 };
@@ -19,7 +19,7 @@ void v8_check_functions(struct v8_heap *heap, struct v8_checked *functions, size
 				       v8_is_map_of(heap, heads[i][0], V8_TYPE_FUNCTION_INFO);
 }
 
-/* Whether both objects of code are as they were. */
+/* Returns whether both objects of code are as they were. */
 static bool v8_check_is_same_code(
 	struct v8_heap *heap, const struct v8_code *code, const uint64_t *header, const uint64_t *object)
 {

@@ -93,7 +93,7 @@ enum {
 	UNCACHED = 0x10, /* of an external string: it does not have the place of its characters */
 };
 
-/* What an object of a string has before its characters: the parts of the longest representation. */
+/* The header of a string object before its characters: the parts of the longest representation. */
 enum { STRING_BYTES = 32, SHORT_BYTES = 192, CHUNK_BYTES = 1 << 16, MOST_PARTS = 1 << 16, MOST_PENDING = 4096 };
 
 /* A part of a string that is to be read. */

@@ -84,8 +84,8 @@ static bool is_fresh(const struct v8_known *known, uint64_t checked_ns)
 }
 
 /*
- * Whether the process cannot be asked. What is known of one that has ended, or whose memory does not arrive in time, is
- * as good as it was.
+ * Returns whether the process cannot be asked. What is known of one that has ended, or whose memory does not arrive in
+ * time, is as good as it was.
  */
 static bool is_mute(struct v8_known *known)
 {
@@ -241,7 +241,7 @@ static bool find_shared(struct v8_known *known, uint64_t bytecode, uint64_t js_f
 	return true;
 }
 
-/* Whether what is known of a bytecode still holds. */
+/* Returns whether what is known of a bytecode still holds. */
 static bool is_still(struct v8_known *known, struct v8_known_bytecode *old)
 {
 	old->is_used = true;
@@ -371,7 +371,7 @@ static void check_codes(struct v8_known *known)
 	}
 }
 
-/* Before it is too old, what was used is looked at together: what has changed is then read anew when it is met. */
+/* Checks together what was used, before it is too old: what has changed is then read anew when it is met. */
 static void known_check_used(struct v8_known *known)
 {
 	if (known->now_ns - known->checked_ns < check_ns / 2)

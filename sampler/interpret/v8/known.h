@@ -5,8 +5,8 @@
 #include "sampler/interpret/v8/positions.h"
 
 /*
- * What is known of a process with V8: its functions, their bytecode and code, by their addresses. These objects are
- * rarely moved, so what was found is kept, and is looked at again about once a second.
+ * Knowledge of a process with V8: its functions, their bytecode and code, by their addresses. These objects are rarely
+ * moved, so what was found is kept, and is looked at again about once a second.
  */
 
 /* A function; its names in the profile by tier, PROFILE_NONE until needed. */
@@ -41,7 +41,7 @@ struct v8_known_list {
 	uint64_t next_ns, wait_ns; /* when the scripts may be asked again; how long after the last time */
 };
 
-/* Where bytecode or code is in its script. */
+/* The position of bytecode or code in its script. */
 struct v8_known_positions {
 	uint64_t of;    /* tagged: a BytecodeArray or a Code object */
 	uint64_t table; /* its word for the table; 0: to be read */
@@ -94,7 +94,7 @@ COMMON_MUST_CHECK
 bool v8_known_by_bytecode(
 	struct v8_known *known, uint64_t bytecode, uint64_t js_function, uint32_t *function, struct error *err);
 
-/* What a frame has that may tell whose code is at its address. */
+/* The parts of a frame that may tell whose code is at its address. */
 struct v8_frame {
 	uint64_t address;
 	uint64_t js_function; /* a tagged word that may be its JSFunction, 0: none */

@@ -68,7 +68,7 @@ static const struct named_number named_numbers[] = {
 
 static const char prefix[] = "v8dbg_";
 
-/* What the symbols leave out: as node 18 and 20 have it, later versions having more symbols. */
+/* Numbers that the symbols leave out: as node 18 and 20 have it, later versions having more symbols. */
 struct number_value {
 	enum v8_number number;
 	int32_t value;

@@ -22,7 +22,7 @@ void v8_known_deinit_positions(struct v8_known *known)
 	hash_map_deinit(&known->by_positions);
 }
 
-/* What is known of an object's table; `*found` NULL: there are too many. */
+/* Finds what is known of an object's table; `*found` NULL: there are too many. */
 static bool v8_lines_find_table(
 	struct v8_known *known, uint64_t of, struct v8_known_positions **found, struct error *err)
 {

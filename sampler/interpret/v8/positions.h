@@ -3,9 +3,9 @@
 
 #include "sampler/interpret/v8/v8.h"
 
-/* Where code is in its script, by tables that V8 has for its own stack traces. */
+/* The positions of code in its script, by tables that V8 has for its own stack traces. */
 
-/* From an offset in bytecode or in instructions on. */
+/* The position of code from an offset in bytecode or in instructions on. */
 struct v8_position {
 	int32_t code;
 	int32_t script;  /* the character in the script, from 0; -1: not known */

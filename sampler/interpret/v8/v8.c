@@ -85,7 +85,7 @@ static uint64_t read_js_function(const struct naming *naming)
 		       : 0;
 }
 
-/* What the frame had when its words were copied. */
+/* Recalls what the frame had when its words were copied. */
 static bool recall_interpreted(const struct naming *naming, uint32_t *function)
 {
 	const struct v8_frame_place place = { naming->frame_pointer, naming->frame->pc };
@@ -110,8 +110,8 @@ static bool keep_interpreted(const struct naming *naming, uint32_t function, str
 }
 
 /*
- * Where a frame is in its bytecode. In the slot is where it was when it called; of the leaf the interpreter's own
- * registers tell it, unless their code has used them for something else: then it has called.
+ * Returns where a frame is in its bytecode. In the slot is where it was when it called; of the leaf the interpreter's
+ * own registers tell it, unless their code has used them for something else: then it has called.
  */
 static int64_t bytecode_offset(const struct naming *naming, uint64_t bytecode, uint64_t slot)
 {
@@ -162,7 +162,7 @@ static bool name_compiled(const struct naming *naming, bool *is_named, struct er
 
 /* ---- Stacks ---- */
 
-/* Whether a frame may be V8's: its code is the file's, or made while the program runs. */
+/* Returns whether a frame may be V8's: its code is the file's, or made while the program runs. */
 static bool v8_is_candidate(const struct naming *naming, const struct process_table *table, bool *is_made)
 {
 	const struct process_image *image = &table->images[table->places[naming->frame->image].image];
@@ -218,7 +218,10 @@ static bool v8_name(
 
 /* ---- The kind ---- */
 
-/* What its compilers make, and what they have made of its own functions when its file was built. */
+/*
+ * Returns whether V8 keeps frame pointers in what its compilers make, and in what they made of its own functions when
+ * its file was built.
+ */
 static bool v8_keeps_frame_pointers(const struct interpreter_process *process, const struct elf_image *elf)
 {
 	const struct v8_layout *layout = process->files[0].image;

@@ -81,7 +81,7 @@ struct v8_layout {
 	bool has_wrapper; /* the deoptimization data has the function in a wrapper */
 };
 
-/* As the function of struct interpreter_file: `layout` is a struct v8_layout, which is freed by free(). */
+/* Reads as the function of struct interpreter_file does: `layout` is a struct v8_layout, which is freed by free(). */
 COMMON_MUST_CHECK
 bool v8_layout_read(struct elf_image *elf, struct buffer *notices, void **layout, struct error *err);
 
@@ -115,19 +115,19 @@ static inline int32_t v8_small(uint64_t word)
 	return (int32_t)(word >> 32);
 }
 
-/* As interpreter_read(); 0: nothing is there, or too much has been read. */
+/* Reads as interpreter_read() does; 0: nothing is there, or too much has been read. */
 size_t v8_read_pieces(struct v8_heap *heap, const struct iovec *pieces, size_t count, void *into);
 
 /* Reads memory; false: likewise. */
 bool v8_read(struct v8_heap *heap, uint64_t address, void *into, size_t bytes);
 
-/* Whether the process's memory can be read now: what is known to be there still is. */
+/* Returns whether the process's memory can be read now: what is known to be there still is. */
 bool v8_is_readable(struct v8_heap *heap);
 
 /* Reads `bytes` of an object of a type; `at`: its first byte. */
 bool v8_read_object(struct v8_heap *heap, uint64_t tagged, enum v8_number type, void *into, size_t bytes);
 
-/* Whether a tagged word is a map of a type. */
+/* Returns whether a tagged word is a map of a type. */
 bool v8_is_map_of(struct v8_heap *heap, uint64_t map, enum v8_number type);
 
 /* A word of an object that was read; `offset` is within what was read. */
@@ -160,7 +160,7 @@ bool v8_append_string(struct v8_heap *heap, uint64_t tagged, size_t most, struct
 
 enum { V8_MOST_SCRIPTS = 4096, V8_MOST_NAME = 512, V8_MOST_PATH = 4096, V8_MOST_SOURCE = 1 << 26 };
 
-/* Where lines begin in a script. */
+/* The beginnings of lines in a script. */
 struct v8_script {
 	uint64_t tagged, source, name; /* the script; its words when it was read */
 	int32_t line_offset, column_offset;

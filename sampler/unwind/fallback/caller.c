@@ -52,8 +52,8 @@ static const unsigned int needed[] = {
 };
 
 /*
- * Whether the candidate rests above the stack pointer. The instructions of the leaf may switch to another stack, whose
- * frame may lie anywhere.
+ * Returns whether the candidate rests above the stack pointer. The instructions of the leaf may switch to another
+ * stack, whose frame may lie anywhere.
  */
 static bool fallback_caller_is_above(const struct walk *w, const struct candidate *c)
 {
@@ -191,10 +191,10 @@ static enum link fallback_caller_link_to(struct walk *w, uint64_t return_address
 }
 
 /*
- * Whether the candidate is the caller of the frame, and not one further up. A call that leads to the frame's function
- * proves it. Of code that was made while the program ran, calls do not tell: it is called by a pointer, or jumped to.
- * What makes such code keeps frame pointers in all of it, or has it return as its instructions say, or lets it run in
- * the frame of what called it.
+ * Returns whether the candidate is the caller of the frame, and not one further up. A call that leads to the frame's
+ * function proves it. Of code that was made while the program ran, calls do not tell: it is called by a pointer, or
+ * jumped to. What makes such code keeps frame pointers in all of it, or has it return as its instructions say, or lets
+ * it run in the frame of what called it.
  */
 static bool is_next_caller(struct walk *w, const struct candidate *c, bool passes_over_frame)
 {
@@ -249,7 +249,7 @@ static struct trial *last_trial(const struct walk *w)
 }
 
 /*
- * Whether a word may be the return address of code that was made at run time and has a frame of its own: its
+ * Returns whether a word may be the return address of code that was made at run time and has a frame of its own: its
  * instructions lead to a return.
  */
 static bool is_of_made_frame(struct walk *w, const struct candidate *c)
@@ -391,8 +391,8 @@ bool walk_scan_for_caller(struct walk *w)
 /* ---- Evidence from the frames further up ---- */
 
 /*
- * Whether code without a rule was entered through a return address that was stored explicitly, not by a call, as for
- * the first function of a stack or of a coroutine's stack.
+ * Returns whether code without a rule was entered through a return address that was stored explicitly, not by a call,
+ * as for the first function of a stack or of a coroutine's stack.
  */
 static bool is_put_there_by_hand(const struct walk *w)
 {
@@ -418,7 +418,7 @@ bool walk_caller_may_hold(struct walk *w)
 	return !w->is_exact && w->cached.is_called && is_possible_link(w, walk_pc(w), last_frame(w));
 }
 
-/* Whether the walk has ended at a frame whose CFA depends on an unknown register. */
+/* Returns whether the walk has ended at a frame whose CFA depends on an unknown register. */
 static bool is_at_unknown_frame(struct walk *w)
 {
 	return w->result->stop == PROFILE_STOP_BAD_STACK && last_frame(w)->stack_pointer == walk_stack_pointer(w) &&
@@ -441,8 +441,8 @@ static const struct unwind_frame *find_hanging_frame(struct walk *w)
 }
 
 /*
- * Whether a frame may have this CFA: the return address below it leads to a call that may have called the frame's
- * function.
+ * Returns whether a frame may have this CFA: the return address below it leads to a call that may have called the
+ * frame's function.
  */
 static bool may_have_cfa(struct walk *w, const struct unwind_frame *frame, uint64_t cfa)
 {

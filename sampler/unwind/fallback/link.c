@@ -41,7 +41,7 @@ static bool find_target(const struct place *call, struct place *target)
 }
 
 /*
- * Whether a jump ends the function: the frame is as the caller left it, so the target returns in place of this
+ * Returns whether a jump ends the function: the frame is as the caller left it, so the target returns in place of this
  * function.
  */
 static bool ends_function(const struct place *function, uint64_t image_address)
@@ -61,8 +61,8 @@ static bool link_leads_out(const struct frame_rule *function, uint64_t image_add
 }
 
 /*
- * Whether the function may end with a jump to another one. Every byte is tried as a jump's first: bytes that are no
- * instruction can only add possibilities.
+ * Returns whether the function may end with a jump to another one. Every byte is tried as a jump's first: bytes that
+ * are no instruction can only add possibilities.
  */
 static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 {
@@ -86,7 +86,10 @@ static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 	return false;
 }
 
-/* Whether undescribed code is a stub of a few instructions, as linkers make them, that jumps to another function. */
+/*
+ * Returns whether undescribed code is a stub of a few instructions, as linkers make them, that jumps to another
+ * function.
+ */
 static bool jumps_at_once(const struct place *stub)
 {
 	enum { STUB_BYTES = 16 };
@@ -100,8 +103,8 @@ static bool jumps_at_once(const struct place *stub)
 }
 
 /*
- * Whether call frame tables describe no code between the two addresses. Code that they do not describe has no known
- * bounds of functions, so it may be one function.
+ * Returns whether call frame tables describe no code between the two addresses. Code that they do not describe has no
+ * known bounds of functions, so it may be one function.
  */
 static bool is_one_gap(const struct frame_table *table, uint64_t start, uint64_t end)
 {
@@ -139,7 +142,7 @@ enum link link_between(const struct unwind_space *space, uint64_t return_address
 		    jumps_at_once(&target));
 }
 
-/* Whether bytes of code belong to one function: traps stand between two. */
+/* Returns whether bytes of code belong to one function: traps stand between two. */
 static bool is_one_function(const struct machine_code *start, uint64_t bytes)
 {
 	enum { MOST_SMALL_BYTES = 512, TRAP = 0xcc };

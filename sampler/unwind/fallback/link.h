@@ -3,7 +3,7 @@
 
 #include "sampler/unwind/rule_cache.h"
 
-/* What the call before a return address says of the function that it may have called. */
+/* The evidence that the call before a return address gives on the function that it may have called. */
 enum link {
 	LINK_IMPOSSIBLE, /* it leads to another function, which does not end with a jump */
 	LINK_UNKNOWN,    /* it leads to where only the running program knew, or cannot be read */
@@ -23,7 +23,7 @@ static inline bool link_is_possible(const struct unwind_space *space, uint64_t r
 }
 
 /*
- * Whether the call before `return_address` leads to the function at `callee`, which no table describes: an image's
- * function of some 100 bytes, as Go's that switch stacks, with padding before the next one.
+ * Returns whether the call before `return_address` leads to the function at `callee`, which no table describes: an
+ * image's function of some 100 bytes, as Go's that switch stacks, with padding before the next one.
  */
 bool link_is_of_small_function(const struct unwind_space *space, uint64_t return_address, uint64_t callee);

@@ -10,7 +10,7 @@ static bool is_in_other(const struct walk *w, uint64_t address)
 	return address - w->dump->other.address < w->dump->other.size;
 }
 
-/* Whether a place in the stack that the walk has left is above all of the frames that it had there. */
+/* Returns whether a place in the stack that the walk has left is above all of the frames that it had there. */
 static bool is_above_all_there(const struct walk *w, uint64_t slot)
 {
 	const struct unwind_frame *frames = w->result->frames;
