@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* For qsort() and bsearch(). */
+/* Compares two addresses, for qsort() and bsearch(). */
 int addresses_compare(const void *left, const void *right);
 
 /* A sorted copy in rising order, to be freed with free(); NULL if memory runs out. */

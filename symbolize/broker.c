@@ -28,7 +28,7 @@ struct request {
 	char path[PATH_MAX]; /* NUL-terminated */
 };
 
-/* With a descriptor beside it, if `code` is 0 and a file was asked for. */
+/* The answer; a descriptor comes with it, if `code` is 0 and a file was asked for. */
 struct answer {
 	int32_t code;        /* errno */
 	char path[PATH_MAX]; /* of REAL_PATH */
@@ -70,7 +70,7 @@ bool broker_become(const struct broker *broker)
 
 /* ---- Paths ---- */
 
-/* What follows the directory in a path below it; NULL if it is not below it. */
+/* Returns what follows the directory in a path below it; NULL if it is not below it. */
 static const char *broker_below(const char *path, const char *directory)
 {
 	size_t size = strlen(directory);
@@ -165,7 +165,10 @@ static bool is_below_debug_directory(const struct wanted *wanted)
 	return false;
 }
 
-/* Where others may put files beside a binary, as in /tmp, theirs must not speak for it. */
+/*
+ * Returns whether a file beside a binary is the word of its owner: where others may put files beside a binary, as in
+ * /tmp, theirs must not speak for it.
+ */
 static bool is_word_of_owner(const struct wanted *wanted, int fd)
 {
 	struct file_owner owner = file_owner_of(fd);

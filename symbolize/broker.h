@@ -24,7 +24,10 @@
 
 enum { BROKER_MAX_OPENED = 1 << 16 }; /* files of one image */
 
-/* What the broker and the parent know of the child. The parent believes nothing of it but for limits. */
+/*
+ * The knowledge of the broker (the process that opens files for the child) and the parent about the child. The parent
+ * believes nothing of it but for limits.
+ */
 struct broker_shares {
 	_Atomic pid_t child;                /* as the parent sees it; 0: not started yet */
 	uint64_t data_bytes, memory_factor; /* the child may take data_bytes + memory_factor * all bytes */

@@ -185,8 +185,8 @@ const struct named_frames *frame_cache_table(const struct frame_cache *cache)
 /* ---- Writing ---- */
 
 /*
- * Whether to prune: for one in sixteen of the new files, since listing a full directory takes as long as resolving a
- * library.
+ * Returns whether to prune: for one in sixteen of the new files, since listing a full directory takes as long as
+ * resolving a library.
  */
 static bool is_to_prune(const char *path)
 {

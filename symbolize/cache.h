@@ -45,7 +45,7 @@ void frame_cache_close(struct frame_cache *cache);
  */
 int frame_cache_open_file(const char *directory, uint64_t name, const struct elf_image *image);
 
-/* What is cached, as a table; borrowed. */
+/* Returns what is cached, as a table; borrowed. */
 const struct named_frames *frame_cache_table(const struct frame_cache *cache);
 
 /* Stores the entries of a table that are not cached yet, in the same way. */

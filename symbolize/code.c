@@ -77,7 +77,7 @@ static bool symbolize_code_weigh(struct keeper *k, struct error *err)
 	return true;
 }
 
-/* Whether a location is in a function whose text is kept, or in one of the user's own if all are kept. */
+/* Returns whether a location is in a function whose text is kept, or in one of the user's own if all are kept. */
 static bool symbolize_code_is_wanted(const struct keeper *k, uint32_t id)
 {
 	const struct profile *profile = k->profile;
@@ -154,8 +154,8 @@ static uint64_t min_address(uint64_t left, uint64_t right)
 }
 
 /*
- * Of functions without an unwind table, as Go's, the code from the first to the last sampled address: samples are taken
- * where instructions begin.
+ * Guesses the bounds of functions without an unwind table, such as Go's, by the first and the last sampled address:
+ * samples are taken where instructions begin.
  */
 static void guess_bounds(struct keeper *k)
 {
@@ -208,8 +208,8 @@ static void symbolize_code_find_groups(struct keeper *k)
 /* ---- Keeping it ---- */
 
 /*
- * Where the part of a long function begins that has the most samples: at a sampled address, where an instruction begins
- * since it was about to be executed.
+ * Finds where the part of a long function begins that has the most samples: at a sampled address, where an instruction
+ * begins since it was about to be executed.
  */
 static uint64_t find_part(const struct group *group)
 {

@@ -69,7 +69,7 @@ bool symbolize_debuginfod_possible(struct error *err)
 
 /* ---- The process that fetches ---- */
 
-/* What is fetched. */
+/* The file that is fetched. */
 struct wanted {
 	const struct elf_build_id *id;
 	const char *source; /* NULL: the debug file */
@@ -102,7 +102,7 @@ static void keep_bounds(const struct wanted *wanted)
 	}
 }
 
-/* How many bytes we have written; 0 where the kernel does not count them. */
+/* Returns how many bytes we have written; 0 where the kernel does not count them. */
 static uint64_t read_written_bytes(void)
 {
 	static const char label[] = "wchar: ";

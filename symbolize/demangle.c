@@ -66,10 +66,10 @@ static bool print_name(const char *name, struct buffer *out)
 }
 
 /*
- * Whether a D name is demangled in a bounded time. libiberty parses a function's type twice if the first attempt fails,
- * and so on within it (109 bytes of an invalid name take 24 s), tries each length that digits behind an S can mean, and
- * follows back references into others (100 bytes print 5 MB); it cannot be stopped. So a name is not demangled if the
- * product of all these factors is too large, even if it would be fast.
+ * Returns whether a D name is demangled in a bounded time. libiberty parses a function's type twice if the first
+ * attempt fails, and so on within it (109 bytes of an invalid name take 24 s), tries each length that digits behind an
+ * S can mean, and follows back references into others (100 bytes print 5 MB); it cannot be stopped. So a name is not
+ * demangled if the product of all these factors is too large, even if it would be fast.
  */
 static bool is_cheap_d_name(const char *name)
 {

@@ -187,7 +187,7 @@ static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaust
 	return ok;
 }
 
-/* Whether a unit is assembly: it has no function entries, so no other search would find one. */
+/* Returns whether a unit is assembly: it has no function entries, so no other search would find one. */
 static bool is_assembly(const struct resolver *r, uint32_t unit)
 {
 	return unit < DWARF_NO_CODE && r->file.units[unit].is_open &&

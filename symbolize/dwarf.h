@@ -21,8 +21,8 @@ struct dwarf_frame {
 enum { DWARF_MD5_BYTES = 16 };
 
 /*
- * What a line table tells of a source file that code is from (DWARF 5): its MD5, and lines of its text where that is
- * embedded. A file with several pieces of text has several of these.
+ * The facts that a line table tells of a source file that code is from (DWARF 5): its MD5, and lines of its text where
+ * that is embedded. A file with several pieces of text has several of these.
  */
 struct dwarf_source {
 	const char *path; /* as `file` of frames has it */
@@ -71,7 +71,7 @@ struct dwarf_options {
 	 * padding between two: only those are searched for in slow ways. NULL: all are.
 	 */
 	void (*find_code)(void *context, const uint64_t *addresses, size_t count, bool *is_code);
-	/* Whether the linker made the code at an address: it is then in no unit. NULL: it made none. */
+	/* Returns whether the linker made the code at an address: it is then in no unit. NULL: it made none. */
 	bool (*is_linkage)(void *context, uint64_t address);
 	void *context;
 };

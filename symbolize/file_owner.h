@@ -4,7 +4,7 @@
 #include "binary/binary.h"
 
 /*
- * Whose word a foreign file is: the account that wrote its bytes. What one account's files say must not pass for what
+ * The owner of a foreign file: the account that wrote its bytes. What one account's files say must not pass for what
  * another's say (symbolize/naming.h).
  *
  * The owner of many files is not known, whatever their user says: others may write to them, they have come from a
@@ -20,7 +20,10 @@ struct file_owner {
 /* `fd` may be of O_PATH. */
 struct file_owner file_owner_of(int fd);
 
-/* Of a binary. The kernel's own code, the vdso, is root's, if it is the same that the kernel gave to this process. */
+/*
+ * Returns the owner of a binary. The kernel's own code, the vdso, is root's, if it is the same that the kernel gave to
+ * this process.
+ */
 struct file_owner file_owner_of_image(const struct elf_image *image);
 
 bool file_owner_is_same(const struct file_owner *left, const struct file_owner *right);

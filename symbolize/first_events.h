@@ -4,7 +4,7 @@
 #include "profile/profile.h"
 
 /*
- * When each location of a finished profile was first sampled, by the times of its events; INT64_MAX: at no known time.
- * An array by location, to be freed with free(); NULL if memory runs out.
+ * Finds when each location of a finished profile was first sampled, by the times of its events; INT64_MAX: at no known
+ * time. An array by location, to be freed with free(); NULL if memory runs out.
  */
 int64_t *first_events_of_locations(const struct profile *profile);

@@ -35,7 +35,7 @@ static bool is_mangled_symbol(const char *name)
 	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0;
 }
 
-/* Whether the symbol stands for a function of its own, and is no other name of one. */
+/* Returns whether the symbol stands for a function of its own, and is no other name of one. */
 static bool is_own_function(const struct folded_search *search, const struct symbol_hit *symbol)
 {
 	return is_mangled_symbol(symbol->name) ||

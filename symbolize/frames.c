@@ -97,7 +97,7 @@ static const struct symbol_hit *symbol_at(const struct namer *n, uint64_t addres
 	return found && n->hits[found - n->wanted].name ? &n->hits[found - n->wanted] : NULL;
 }
 
-/* Whether a symbol names the function: one without a linkage name, and code that DWARF does not cover. */
+/* Returns whether a symbol names the function: one without a linkage name, and code that DWARF does not cover. */
 static bool wants_symbol(const struct dwarf_answer *answer)
 {
 	return answer->count == 0 || (answer->extent_count > 0 && !answer->frames[answer->count - 1].linkage_name[0]);

@@ -12,7 +12,7 @@
 
 enum { PIECE_BYTES = 1 << 18, MAX_NAME_BYTES = 1 << 12, MAX_MOVED = 1 << 20 };
 
-/* What is read, and what for. */
+/* The reading of a log, and its purpose. */
 struct jit_reading {
 	struct placement *placement;
 	const struct jit_clock *clock;
@@ -44,7 +44,7 @@ static uint64_t jit_take_number(const char **text, const char *end)
 	return number;
 }
 
-/* When the byte at an offset was written, as far as the file's sizes tell. */
+/* Returns when the byte at an offset was written, as far as the file's sizes tell. */
 static struct placement_time time_of_offset(const struct jit_clock *clock, uint64_t offset)
 {
 	const struct profile_growth *growth = clock->growth;

@@ -3,14 +3,14 @@
 
 #include "symbolize/maps.h"
 
-/* How the times of a log become those of events. */
+/* The clock that turns the times of a log into those of events. */
 struct jit_clock {
 	int64_t start_ns;                    /* CLOCK_MONOTONIC at which those of events begin to count; 0: not known */
 	const struct profile_growth *growth; /* of a perf map, borrowed; NULL: not known */
 };
 
 /*
- * What lies at `addresses`, by what the runtime that made it wrote down: a perf map (/tmp/perf-PID.map, lines of
+ * Reads what lies at `addresses`, by what the runtime that made it wrote down: a perf map (/tmp/perf-PID.map, lines of
  * `start size name`; linux, tools/perf/Documentation/jit-interface.txt) or a jitdump (symbolize/jitdump.h); the first
  * bytes tell. Code is thrown away and made anew: the map (symbolize/maps.h) has all that was placed at an address while
  * events were recorded, with its time, and of what was placed before the last. For other addresses it has no answer. A

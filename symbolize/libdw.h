@@ -30,5 +30,5 @@ void libdw_close(struct libdw *libdw);
 
 void libdw_frames(struct libdw *libdw, uint64_t address, struct libdw_frames *out);
 
-/* Whether the symbol table has this name too at the start of the symbol around the address. */
+/* Returns whether the symbol table has this name too at the start of the symbol around the address. */
 bool libdw_has_alias(struct libdw *libdw, const struct libdw_frames *frames, const char *name);

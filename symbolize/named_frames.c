@@ -41,8 +41,10 @@ static bool is_valid_record(const struct named_frames *table, const struct frame
 	       record->source < PROFILE_NAME_SOURCE_COUNT;
 }
 
-/* Whether addresses rise, as searches need, and none shares frames with another, which would take more memory than the
- * table itself. */
+/*
+ * Returns whether addresses rise, as searches need, and none shares frames with another, which would take more memory
+ * than the table itself.
+ */
 static bool is_rising(const struct named_frames *table)
 {
 	for (uint32_t i = 0; i < table->address_count; i++)

@@ -30,7 +30,7 @@ COMMON_MUST_CHECK
 bool named_frames_find(const struct named_frames *table, uint64_t address, struct arena *arena,
 	struct symbolize_frames *frames, struct error *err);
 
-/* How many entries the address has, and the first of them. */
+/* Counts the entries of an address, and finds the first of them. */
 size_t named_frames_entries_of(const struct named_frames *table, uint64_t address, size_t *first);
 
 /* The frames of one of them, as above, and its time. */
@@ -41,7 +41,7 @@ bool named_frames_entry(const struct named_frames *table, size_t entry, struct a
 /* The directory in which the main unit was compiled, borrowed; "" not known. */
 const char *named_frames_source_directory(const struct named_frames *table);
 
-/* What is known of a source file (struct dwarf_source), up to table->source_count; false: that one is damaged. */
+/* Reads what is known of a source file (struct dwarf_source), up to table->source_count; false: that one is damaged. */
 COMMON_MUST_CHECK
 bool named_frames_source(const struct named_frames *table, size_t index, struct dwarf_source *source);
 

@@ -11,7 +11,10 @@
 
 /* /proc/kallsyms has no bytes on disk. */
 static const uint64_t kallsyms_bytes = (uint64_t)16 << 20;
-/* When tasks of one owner have failed for longer than this together, the owner's other files are left unnamed. */
+/*
+ * The CPU time after which the owner's other files are left unnamed: what failed tasks of one owner have taken
+ * together.
+ */
 static const int64_t owner_cpu_ns = 1000000000;
 
 /* Cells at work at once. They share the machine's CPUs, and each takes some memory. */
@@ -85,7 +88,7 @@ static void waste(const struct naming_cell *cell, size_t index, int64_t ns)
 	n->owners[cell->owner].wasted_ns += ns;
 }
 
-/* What a failed child was about: one task has failed, several are to be tried again alone. */
+/* Settles what a failed child was about: one task has failed, several are to be tried again alone. */
 static void settle_tasks(const struct naming_cell *cell)
 {
 	for (size_t i = 0; i < cell->count; i++) {
@@ -148,7 +151,7 @@ static size_t choose_in_state(const struct naming_job *n, uint32_t owner, enum n
 	return count;
 }
 
-/* What the next child is for. Alone, a suspect has its limits for itself, and fails for itself. */
+/* Chooses what the next child is for. Alone, a suspect has its limits for itself, and fails for itself. */
 static size_t symbolize_naming_choose(struct naming_job *n, uint32_t owner, uint32_t *chosen)
 {
 	size_t count = choose_in_state(n, owner, NAMING_SUSPECT, chosen);
@@ -265,7 +268,10 @@ static uint32_t symbolize_naming_find_owner(struct naming_job *n, const struct f
 	return (uint32_t)n->owner_count++;
 }
 
-/* Of files of several owners, one that is not root's decides: what it says could pass for the others' word. */
+/*
+ * Returns the owner of a task. Where its files have several owners, one that is not root's decides: what it says could
+ * pass for the others' word.
+ */
 static struct file_owner owner_of_task(const struct naming_task *task)
 {
 	const struct file_opened *maps[] = { task->map, task->inherited };

@@ -212,7 +212,7 @@ static bool naming_cell_take_answer(struct naming_cell *cell)
 						   : naming_cell_take_end(cell, cell->answer.task));
 }
 
-/* Whether the start of a message allows for the rest of it, and makes room for that. */
+/* Returns whether the start of a message allows for the rest of it, and makes room for that. */
 static bool naming_cell_begin_table(struct naming_cell *cell)
 {
 	struct naming_answer *answer = &cell->answer;
@@ -302,8 +302,9 @@ void naming_cell_follow(struct naming_cell *cell)
 /* ---- Its processes ---- */
 
 /*
- * What a cell's processes are made from. The supervisor starts the other two, and when it ends, the kernel kills them:
- * the broker has become another user by then, who may not kill the child. It reads nothing at all.
+ * The staff from which a cell's processes are made (naming_cell.h: the confined processes that name one owner's files).
+ * The supervisor starts the other two, and when it ends, the kernel kills them: the broker has become another user by
+ * then, who may not kill the child. It reads nothing at all.
  */
 struct staff {
 	const struct naming_cell *cell;
@@ -353,8 +354,8 @@ static _Noreturn void naming_cell_run_child(struct staff *staff)
 }
 
 /*
- * What the supervisor still does: it waits, and reads nothing that anybody wrote. CAP_KILL is for the kernel, which
- * kills the others in its name.
+ * Waits for the broker and the child, which is all that the supervisor still does: it waits, and reads nothing that
+ * anybody wrote. CAP_KILL is for the kernel, which kills the others in its name.
  */
 static void wait_for_both(void)
 {
@@ -400,7 +401,10 @@ static bool make_shares(struct naming_cell *cell)
 	return cell->shares != NULL;
 }
 
-/* What the child may take at first: the threads take tasks in order, so no more of them are in progress. */
+/*
+ * Shares the memory that the child may take at first: the threads take tasks in order, so no more of them are in
+ * progress.
+ */
 static void share_memory(struct naming_cell *cell, struct naming_child *child)
 {
 	uint64_t threads = work_pool_threads(child->options->threads), at_once = threads, all = 0;

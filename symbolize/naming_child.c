@@ -16,14 +16,14 @@
 
 enum { MORE_DESCRIPTORS = 512 };
 
-/* What the threads of the child share. */
+/* The state that the threads of the child share. */
 struct shared {
 	const struct naming_child *child;
 	struct broker_client broker;
 	pthread_mutex_t output_lock, cache_lock;
 };
 
-/* Whose files of the cache a thread asks the parent for. */
+/* The client for which a thread asks the parent for files of the cache. */
 struct cache_client {
 	struct shared *shared;
 	uint32_t task;

@@ -4,7 +4,7 @@
 #include "symbolize/broker.h"
 #include "symbolize/naming.h"
 
-/* What the child of symbolize/naming.h does, and what it sends. */
+/* Work and messages of the child of symbolize/naming.h. */
 
 enum { NAMING_STACK_BYTES = 2 << 20 }; /* of each of the child's threads; demangling is what goes deep */
 
@@ -29,7 +29,7 @@ struct naming_answer {
 	char message[ERROR_MESSAGE_SIZE]; /* of a failure, or of a debug file that was refused; "": none */
 };
 
-/* What the child asks its parent for: the file of that name of the frame cache, for one of its tasks. */
+/* The child's question to its parent: the file of that name of the frame cache, for one of its tasks. */
 struct naming_cache_request {
 	uint64_t name;
 	uint32_t task, zero;

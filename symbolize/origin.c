@@ -24,7 +24,10 @@ static const char *const rule_texts[] = {
 static const char *const *const system_directories =
 	GLOBS("/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*", "/usr/local/lib/*", "/opt/*");
 
-/* With -trimpath a file of Go's standard library begins with its package's path, behind a dot in debug information. */
+/*
+ * Files and functions of Go's runtime. With -trimpath a file of Go's standard library begins with its package's path,
+ * behind a dot in debug information.
+ */
 static const char *const *const go_runtime_names = GLOBS("runtime.*", "runtime/*", "internal/runtime/*");
 static const char *const *const go_runtime_files = GLOBS("", "*/src/runtime/*", "runtime/*", "./runtime/*",
 	"*/src/internal/runtime/*", "internal/runtime/*", "./internal/runtime/*");
@@ -54,7 +57,7 @@ static bool is_below_project(const struct origin_context *context, const char *f
 	return false;
 }
 
-/* Whether the binary is the main program, or a library in its directory, unless that is a system directory. */
+/* Returns whether the binary is the main program, or a library in its directory, unless that is a system directory. */
 static bool is_programs_own(const struct origin_context *context, const char *path)
 {
 	const char *slash = strrchr(context->main_path, '/');
@@ -92,7 +95,7 @@ static bool is_below_compilation(const struct origin_context *context, const cha
 	return directory[0] == '/' && directory[1] != '\0' && origin_is_below(file, directory);
 }
 
-/* By the libraries of all languages. Packages may lie below a standard library, but do not belong to it. */
+/* Decides by the libraries of all languages. Packages may lie below a standard library, but do not belong to it. */
 static struct origin_decision decide_library(const char *file)
 {
 	struct origin_decision decision = { PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
@@ -123,8 +126,8 @@ static struct origin_decision decide_source(const struct origin_context *context
 }
 
 /*
- * Whether generated code is the JVM's own: only methods belong to classes. A name with a script's path is of another
- * runtime in the same recording.
+ * Returns whether generated code is the JVM's own: only methods belong to classes. A name with a script's path is of
+ * another runtime in the same recording.
  */
 static bool is_jvm_own(const struct origin_context *context, const char *name)
 {
@@ -151,7 +154,7 @@ static struct origin_decision decide_jit(const struct origin_context *context, c
 	return decision;
 }
 
-/* Whether the file of a binary is where libraries, or packages of a language, are installed. */
+/* Returns whether the file of a binary is where libraries, or packages of a language, are installed. */
 static bool is_installed(const char *path)
 {
 	if (glob_matches_any(system_directories, path))
@@ -183,7 +186,9 @@ static struct origin_decision decide_binary(const struct origin_context *context
 	return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
 }
 
-/* Whether it is no function but the frame that ends the stack of a wait. The user's rules are about functions. */
+/*
+ * Returns whether it is no function but the frame that ends the stack of a wait. The user's rules are about functions.
+ */
 static bool is_wait_frame(const struct origin_evidence *e)
 {
 	return !e->has_mapping && e->module[0] == '\0' && profile_wait_class_of_name(e->name) != PROFILE_WAIT_NONE;

@@ -14,11 +14,11 @@ struct origin_evidence {
 			    processes */
 };
 
-/* What is known of a frame of a location: `line` is its index there. The strings are the profile's. */
+/* Returns the evidence on a frame of a location: `line` is its index there. The strings are the profile's. */
 struct origin_evidence origin_evidence_of(
 	const struct profile *profile, const struct profile_location *location, uint32_t line);
 
-/* Whether a path lies below a directory, by the letters alone. */
+/* Returns whether a path lies below a directory, by the letters alone. */
 bool origin_is_below(const char *path, const char *directory);
 
 /* Data that applies to the whole profile. */

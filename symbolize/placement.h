@@ -4,16 +4,17 @@
 #include "common/common.h"
 
 /*
- * What was placed at each of a set of addresses, one function after another while samples were taken, and before that
- * the last one. A log of code made at run time may place millions of functions, each over all addresses: those from
- * before the samples are collected and settled in groups, the last first, so that each address is written once in a
- * group. The cost of a placement is that of finding its addresses, and memory is in proportion to the addresses: where
- * more generations of code than a few for each address would have to be kept, the last one stands for the rest.
+ * The code that was placed at each of a set of addresses, one function after another while samples were taken, and
+ * before that the last one. A log of code made at run time may place millions of functions, each over all addresses:
+ * those from before the samples are collected and settled in groups, the last first, so that each address is written
+ * once in a group. The cost of a placement is that of finding its addresses, and memory is in proportion to the
+ * addresses: where more generations of code than a few for each address would have to be kept, the last one stands for
+ * the rest.
  */
 
 /*
- * When code came to stand where it does: between these two, in nanoseconds by the times of events. From INT64_MIN to
- * INT64_MAX: not known.
+ * The time when code came to stand where it does: between these two, in nanoseconds by the times of events. From
+ * INT64_MIN to INT64_MAX: not known.
  */
 struct placement_time {
 	int64_t from_ns, to_ns;
@@ -48,13 +49,13 @@ COMMON_MUST_CHECK
 bool placement_init(struct placement *placement, const uint64_t *addresses, size_t count, struct error *err);
 void placement_deinit(struct placement *placement);
 
-/* Whether any address is in the range. */
+/* Returns whether any address is in the range. */
 bool placement_covers(const struct placement *placement, uint64_t start, uint64_t size);
 
 /* Places code over the addresses in [start, start + size). Calls are in the order of the log. */
 void placement_add(struct placement *placement, uint64_t start, uint64_t size, const struct placement_code *code);
 
-/* To be called when all is placed: what stands where can be read from then on. */
+/* Finishes; to be called when all is placed: what stands where can be read from then on. */
 void placement_finish(struct placement *placement);
 
 /* The functions that were placed at an address, given by its index, the oldest first; NULL behind the last. */

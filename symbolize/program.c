@@ -13,13 +13,15 @@ static const char *const directories[] = { "/usr/bin", "/usr/sbin", "/usr/local/
 
 enum { MOST_COMM_BYTES = 15 };
 
-/* What the kernel calls the main program's process: the last part of the path by which it was started. */
+/*
+ * Returns the name that the kernel gives the main program's process: the last part of the path by which it was started.
+ */
 static const char *started_as(const struct profile *profile)
 {
 	return profile->thread_count > 0 ? profile_string(profile, profile->threads[0].process_name) : "";
 }
 
-/* Whether a link `directory/name` leads to the file. */
+/* Returns whether a link `directory/name` leads to the file. */
 static bool leads_to(const char *directory, const char *name, const char *file, char path[PATH_MAX])
 {
 	CLEANUP(cleanup_free) char *real = NULL;

@@ -16,7 +16,7 @@
 enum { KEEPS = -1, CACHED = -2 };
 static const size_t max_table_bytes = (size_t)64 << 20;
 
-/* What is asked; foreign bytes to the one who answers. A path follows, or a table of frames. */
+/* The request; foreign bytes to the one who answers. A path follows, or a table of frames. */
 struct request {
 	int32_t use; /* enum elf_file_use, KEEPS or CACHED */
 	uint32_t unused;

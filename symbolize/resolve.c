@@ -37,8 +37,8 @@ struct resolution {
 };
 
 /*
- * Whether addresses are code of a function: those that a sized symbol or unwind information covers, or all if there is
- * neither.
+ * Finds whether addresses are code of a function: those that a sized symbol or unwind information covers, or all if
+ * there is neither.
  */
 static void resolve_find_code(void *context, const uint64_t *addresses, size_t count, bool *is_code)
 {

@@ -4,7 +4,7 @@
 #include "symbolize/source_plan.h"
 
 /*
- * What the child that reads source files writes, one file after the other: a struct source_answer, and as many pieces
+ * The answer of the child that reads source files, one file after the other: a struct source_answer, and as many pieces
  * behind it, each a struct source_piece and its text. Its parent checks every byte.
  */
 struct source_answer {
@@ -32,7 +32,7 @@ struct source_taken {
 	bool is_function; /* not a window */
 };
 
-/* What was read of all files. */
+/* The amount that was read of all files. */
 struct source_read {
 	struct source_answer *answers; /* owned: [file of the plan] */
 	bool *is_answered;             /* owned: likewise */

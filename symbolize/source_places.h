@@ -3,7 +3,7 @@
 
 #include "symbolize/source_plan.h"
 
-/* Which places the stacks of a profile have, by the processes that were sampled there. */
+/* The places that the stacks of a profile have, by the processes that were sampled there. */
 struct source_places {
 	struct source_place *places; /* owned; 0 is that of what was not sampled, 1 one of which nothing is known */
 	size_t count;
@@ -17,8 +17,8 @@ bool source_places_make(struct source_places *places, const struct profile *prof
 	const struct profile_symbols *symbols, struct error *err);
 void source_places_deinit(struct source_places *places);
 
-/* Which value says what weight a sample has: that of a simulation is no number of samples. */
+/* Returns which value says what weight a sample has: that of a simulation is no number of samples. */
 uint32_t source_places_value(const struct profile *profile);
 
-/* What two places have in common. */
+/* Returns what two places have in common. */
 struct source_place source_place_join(const struct source_place *left, const struct source_place *right);

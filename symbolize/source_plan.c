@@ -17,7 +17,7 @@ enum {
 	MOST_RANGES = 1 << 14,
 };
 
-/* What has been found of a function, or of a piece of code in another file. */
+/* The findings on a function, or on a piece of code in another file. */
 struct found {
 	uint32_t path;     /* string */
 	uint32_t function; /* PROFILE_NONE: a window */
@@ -62,7 +62,7 @@ static bool find_owners(struct planning *p, struct error *err)
 	return true;
 }
 
-/* What the code of a location tells of the files that it is from. */
+/* Describes what the code of a location tells of the files that it is from. */
 static void describe_code(const struct planning *p, uint32_t location, struct source_place *place, int64_t *built_ns)
 {
 	uint32_t mapping = p->profile->locations[location].mapping;
@@ -178,7 +178,7 @@ static void source_plan_name_file(const struct planning *p, const char *path, ch
 		name[0] = '\0';
 }
 
-/* Whether the lines are worth keeping. */
+/* Returns whether the lines are worth keeping. */
 static bool source_plan_is_wanted(const struct planning *p, const struct found *found)
 {
 	const struct source_range *range = &found->range;

@@ -4,11 +4,14 @@
 #include "symbolize/symbolize.h"
 
 /*
- * Which lines of which source files are to be kept, and as whom and where each file is read. Made from a profile whose
- * locations are named; nothing is opened.
+ * The lines of the source files that are to be kept, and with whose rights and where each file is read. Made from a
+ * profile whose locations are named; nothing is opened.
  */
 
-/* As whom, and in which file system, a file is read: what the processes that were sampled in it have in common. */
+/*
+ * The place from which a file is read, with whose rights and in which file system: what the processes that were sampled
+ * in it have in common.
+ */
 struct source_place {
 	uint64_t tree;    /* in_root_tree_of() the processes; 0: they have different ones, or it is not known */
 	int64_t start_ns; /* before which they began, since 1970 */

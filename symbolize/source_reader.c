@@ -273,7 +273,7 @@ static _Noreturn void source_reader_run_child(const struct source_reader *reader
 
 /* ---- Its parent ---- */
 
-/* Whether the child is at work: it is asked each tick in which nothing came. */
+/* The progress of the child: it is asked each tick in which nothing came. */
 struct progress {
 	pid_t pid;
 	int64_t cpu_ns;

@@ -9,7 +9,7 @@
  * only root's. It is ended where it waits for a file that does not come.
  */
 
-/* As whom files are read, and in which tree. */
+/* The rights with which files are read, and the tree in which they lie. */
 struct source_reader {
 	const struct source_plan *plan;
 	const bool *is_asked; /* [file of the plan] */

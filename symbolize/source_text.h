@@ -27,7 +27,7 @@ COMMON_MUST_CHECK
 bool source_lines_init(struct source_lines *lines, const char *text, size_t size, struct error *err);
 void source_lines_deinit(struct source_lines *lines);
 
-/* How many lines of the file must be there for a range to be complete. */
+/* Returns how many lines of the file must be there for a range to be complete. */
 uint32_t source_lines_needed(const struct source_range *range);
 
 /*

@@ -15,7 +15,7 @@ static const int64_t all_readers_ns = 4000000000; /* for all files of a recordin
 
 /* ---- As whom, and where ---- */
 
-/* Of a command everything that is not known to be elsewhere is where we are. */
+/* Returns whether a file is of our tree: of a command, everything that is not known to be elsewhere is where we are. */
 static bool is_our_tree(
 	const struct profile_symbols *symbols, const struct symbolize_options *options, uint64_t tree, uint64_t ours)
 {
@@ -162,7 +162,7 @@ static bool symbolize_sources_take_answers(struct keeping *k, struct error *err)
 
 /* ---- Keeping ---- */
 
-/* What is proven of a file that was read, beside what the profile knows of it. */
+/* Describes what is proven of a file that was read, beside what the profile knows of it. */
 static struct profile_source_file describe_file(
 	const struct profile *profile, const struct source_wanted *wanted, const struct source_answer *answer)
 {

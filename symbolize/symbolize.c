@@ -111,7 +111,7 @@ static bool sort_locks_into_batches(struct work *w, struct error *err)
 	return true;
 }
 
-/* For more addresses, reading all symbols of the kernel is faster than looking each up. */
+/* The number of addresses above which reading all symbols of the kernel is faster than looking each up. */
 enum { MOST_ASKED = 50000 };
 
 /* Asks the running kernel. If it does not answer, opens its symbols, or those of the recorded one. */
@@ -204,7 +204,7 @@ static void note_restricted(struct work *w, struct buffer *notices)
 
 /* ---- From frames to lines of the profile ---- */
 
-/* Whether the image is a program. Some libraries can be executed too, to print their version. */
+/* Returns whether the image is a program. Some libraries can be executed too, to print their version. */
 static bool is_program(const struct elf_image *image, const char *module)
 {
 	return image && elf_image_is_executable(image) && !strstr(module, ".so");
@@ -295,7 +295,7 @@ static bool symbolize_find_function(
 	return true;
 }
 
-/* Whether two paths of a table of lines are of one file: `a/../b.h` is `b.h`. */
+/* Returns whether two paths of a table of lines are of one file: `a/../b.h` is `b.h`. */
 static bool symbolize_is_same_file(const char *left, const char *right)
 {
 	char paths[2][PATH_MAX];
@@ -386,7 +386,9 @@ static bool add_generation(struct work *w, uint32_t location, const struct symbo
 	return true;
 }
 
-/* Whether frames are of the same code: runtimes tell of it again, as when it moves or when somebody begins to listen.
+/*
+ * Returns whether frames are of the same code: runtimes tell of it again, as when it moves or when somebody begins to
+ * listen.
  */
 static bool are_same_frames(const struct symbolize_frames *left, const struct symbolize_frames *right)
 {
@@ -399,7 +401,10 @@ static bool are_same_frames(const struct symbolize_frames *left, const struct sy
 	return same;
 }
 
-/* How many locations of a mapping have a time from which on code stood there, and how many of them ran before that. */
+/*
+ * The number of locations of a mapping that have a time from which on code stood there, and how many of them ran before
+ * that.
+ */
 struct batch_times {
 	size_t timed, early;
 };

@@ -55,7 +55,7 @@ void symbolize_rules_destroy(struct symbolize_rules *rules);
 
 /* ---- A whole profile ---- */
 
-/* Which functions get a fingerprint of their code. */
+/* The functions that get a fingerprint of their code. */
 enum symbolize_fingerprints {
 	SYMBOLIZE_FINGERPRINT_ALL,
 	SYMBOLIZE_FINGERPRINT_UNNAMED, /* only functions without a name, which it distinguishes: for a report of one
@@ -72,10 +72,13 @@ struct frame_cache_opener {
 	void *context;
 };
 
-/* Of which files the source is kept. */
+/* The files of which the source is kept. */
 enum symbolize_sources { SYMBOLIZE_SOURCES_NONE, SYMBOLIZE_SOURCES_OF_PROJECT, SYMBOLIZE_SOURCES_ALL };
 
-/* Who has the running kernel print names, which takes a program in it (sampler); `names` is what begin() has made. */
+/*
+ * The functions that have the running kernel print names, which takes a program in it (sampler); `names` is what
+ * begin() has made.
+ */
 struct symbolize_kernel {
 	/* False where the kernel runs no such program: its symbols are read instead. */
 	bool (*begin)(void **names);
@@ -128,7 +131,7 @@ COMMON_MUST_CHECK
 bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
 	const struct symbolize_options *options, struct buffer *notices, struct error *err);
 
-/* What symbolize_keep_sources() has kept. */
+/* The source that symbolize_keep_sources() has kept. */
 struct symbolize_kept_sources {
 	uint64_t functions;
 	uint64_t bytes;
@@ -241,8 +244,8 @@ struct symbolize_remote {
 };
 
 /*
- * To be called in the process that may open files, before it forks the other, which loads no library any more. Sets
- * what the options need.
+ * Initializes; to be called in the process that may open files, before it forks the other, which loads no library any
+ * more. Sets what the options need.
  */
 void symbolize_remote_init(
 	struct symbolize_remote *remote, const struct elf_image *image, struct symbolize_options *options);
@@ -258,20 +261,22 @@ int symbolize_remote_answer(
 COMMON_MUST_CHECK
 bool symbolize_check(const struct elf_image *image, struct buffer *notices, struct error *err);
 
-/* Whether debuginfod's servers can be asked: the library is installed, and servers are set. */
+/* Returns whether debuginfod's servers can be asked: the library is installed, and servers are set. */
 COMMON_MUST_CHECK
 bool symbolize_debuginfod_possible(struct error *err);
 
 /*
- * What debuginfod's servers may still cost a command: the bytes of files that are written for them, whether these come
- * to be or not, and time. When one of them is used up, no server is asked any more.
+ * The cost that debuginfod's servers may still cause to a command: the bytes of files that are written for them,
+ * whether these come to be or not, and time. When one of them is used up, no server is asked any more.
  */
 struct symbolize_servers {
 	uint64_t bytes;
 	int64_t ns;
 };
 
-/* For debug files: 2 GB and 300 s, or what DEBUGINFOD_MAXSIZE and DEBUGINFOD_MAXTIME (seconds) say. */
+/*
+ * Returns the bounds for debug files: 2 GB and 300 s, or what DEBUGINFOD_MAXSIZE and DEBUGINFOD_MAXTIME (seconds) say.
+ */
 struct symbolize_servers symbolize_debuginfod_bounds(void);
 
 /*
@@ -296,7 +301,7 @@ bool symbolize_perf_cache_directory(char *path, size_t size);
 /* The frames of addresses[index], at least one; they live as long as the result. */
 struct symbolize_frames symbolize_result_frames(const struct symbolize_result *result, size_t index);
 
-/* Whether a debug file was requested from debuginfod's servers but not received. */
+/* Returns whether a debug file was requested from debuginfod's servers but not received. */
 bool symbolize_result_fetch_failed(const struct symbolize_result *result);
 
 /* The origin of a frame, as if its image were the main program, and the rule that decided it. */

@@ -163,8 +163,8 @@ static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 }
 
 /*
- * Whether the symbol names what it is at: `$x` separates code from data, `foo.loop` is a place in `foo` in NASM.
- * Objects of a function's own may be called `lock.0`.
+ * Returns whether the symbol names what it is at: `$x` separates code from data, `foo.loop` is a place in `foo` in
+ * NASM. Objects of a function's own may be called `lock.0`.
  */
 static bool symbols_is_name(const struct symbol_hit *symbol, enum kind kind)
 {
@@ -215,7 +215,7 @@ static bool find_code_end(const struct symbols *symbols, uint64_t address, uint6
 	return false;
 }
 
-/* Where the instructions of a function end, of the one that was asked for last: addresses rise. */
+/* The place where the instructions of a function end, of the one that was asked for last: addresses rise. */
 struct code_end {
 	uint64_t start, end; /* end: UINT64_MAX if it is not known */
 };
@@ -254,8 +254,8 @@ static uint64_t symbolize_symbols_find_end(struct elf_image *image, uint64_t sta
 }
 
 /*
- * Whether the symbol covers the address. Without a size it covers up to the next symbol, but neither beyond the start
- * of another function, the end of its own, its segment, nor more than functions of assembly have.
+ * Returns whether the symbol covers the address. Without a size it covers up to the next symbol, but neither beyond the
+ * start of another function, the end of its own, its segment, nor more than functions of assembly have.
  */
 static bool symbolize_symbols_holds(
 	const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address, struct code_end *code)
@@ -290,7 +290,9 @@ static void find_nearest(
 	}
 }
 
-/* Whether the label is after the function: one before or in the function does not name the code that follows. */
+/*
+ * Returns whether the label is after the function: one before or in the function does not name the code that follows.
+ */
 static bool is_behind(const struct symbol_hit *label, const struct symbol_hit *function)
 {
 	return !function->name || (label->start >= function->start && label->start - function->start >= function->size);
@@ -374,7 +376,7 @@ bool symbols_visit_functions(const struct symbols *symbols,
 	return true;
 }
 
-/* By what linkers leave in a file: lld and mold in .comment, gold a note. */
+/* Recognises linkers that fold by what they leave in a file: lld and mold in .comment, gold a note. */
 bool symbols_are_folded(const struct symbols *symbols)
 {
 	static const char *const linkers[] = { "LLD ", "mold " };

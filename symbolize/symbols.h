@@ -14,7 +14,7 @@ COMMON_MUST_CHECK
 bool symbols_create(struct elf_image *image, struct elf_image *debug, struct symbols **symbols, struct error *err);
 void symbols_destroy(struct symbols *symbols);
 
-/* Whether the image has bounds of functions: a symbol table or unwind information. */
+/* Returns whether the image has bounds of functions: a symbol table or unwind information. */
 bool symbols_any(const struct symbols *symbols);
 
 enum { SYMBOLS_RANK_GLOBAL, SYMBOLS_RANK_WEAK, SYMBOLS_RANK_LOCAL };
@@ -23,8 +23,8 @@ enum { SYMBOLS_RANK_GLOBAL, SYMBOLS_RANK_WEAK, SYMBOLS_RANK_LOCAL };
 struct symbol_hit {
 	const char *name; /* borrowed from the image; NULL: none */
 	/*
-	 * Where there is none: the nearest function before the address in its segment, which does not reach up to it;
-	 * NULL: none is near. Compilers place what one source file defines together.
+	 * The nearest function before the address in its segment, which does not reach up to it, where no function
+	 * holds the address; NULL: none is near. Compilers place what one source file defines together.
 	 */
 	const char *near;
 	const char *file; /* of a local symbol: the source file that precedes it in the table, without a directory; ""
@@ -51,13 +51,15 @@ bool symbols_visit_functions(const struct symbols *symbols,
 	bool (*visit)(void *context, const struct symbol_hit *function, struct error *err), void *context,
 	struct error *err);
 
-/* Whether the image was linked by lld, mold or gold, which make one function of those with the same code if asked to.
+/*
+ * Returns whether the image was linked by lld, mold or gold, which make one function of those with the same code if
+ * asked to.
  */
 bool symbols_are_folded(const struct symbols *symbols);
 
 /*
- * Whether the address is in code that the linker made, which no unit of debug information describes: .plt, .plt.sec,
- * .plt.got.
+ * Returns whether the address is in code that the linker made, which no unit of debug information describes: .plt,
+ * .plt.sec, .plt.got.
  */
 bool symbols_is_plt(const struct symbols *symbols, uint64_t address);
 
@@ -68,7 +70,7 @@ bool symbols_is_plt(const struct symbols *symbols, uint64_t address);
 COMMON_MUST_CHECK
 bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err);
 
-/* Whether the code at an address is what signal handlers return to (struct machine). */
+/* Returns whether the code at an address is what signal handlers return to (struct machine). */
 bool symbols_is_signal_return(const struct symbols *symbols, uint64_t address);
 
 /* The function [start, end) in unwind information; false if none contains the address. */

@@ -38,7 +38,7 @@ struct comparison {
 	bool is_confined;    /* the process has given up its rights */
 };
 
-/* What all children found. */
+/* The findings of all children. */
 struct findings {
 	struct profile_verification *counts; /* of names */
 	struct buffer *differences;          /* a line for each that is shown */
@@ -80,7 +80,8 @@ static bool symbolize_verify_is_plain(const char *ours, const char *theirs, size
 }
 
 /*
- * Whether a function without a linkage name has the same name but for its scopes, which Kelvin adds and libdw does not.
+ * Returns whether a function without a linkage name has the same name but for its scopes, which Kelvin adds and libdw
+ * does not.
  */
 static bool is_scoped(const char *ours, const char *theirs)
 {
@@ -126,7 +127,7 @@ static bool is_same_line(uint32_t ours, uint32_t theirs)
 	return ours == 0 || theirs == 0 || ours == theirs;
 }
 
-/* Whether both names are of one address: of several symbols there, none is preferred. */
+/* Returns whether both names are of one address: of several symbols there, none is preferred. */
 static bool is_alias(struct libdw *libdw, const struct libdw_frames *theirs, const struct symbolize_frame *ours)
 {
 	return libdw_has_alias(libdw, theirs, ours->name) ||
@@ -183,7 +184,7 @@ static void symbolize_verify_describe(
 	buffer_deinit(&out);
 }
 
-/* Whether the name is of a procedure linkage table's entry, which libdw does not name. */
+/* Returns whether the name is of a procedure linkage table's entry, which libdw does not name. */
 static bool symbolize_verify_is_plt(const struct symbolize_frames *ours)
 {
 	return ours->count > 0 && ours->frames[ours->count - 1].source == PROFILE_NAME_PLT;

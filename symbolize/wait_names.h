@@ -4,8 +4,8 @@
 #include "profile/profile.h"
 
 /*
- * What a thread waits for in functions of the kernel and of the C library, for recordings that tell no more than the
- * stack. Everything else that knows classes knows more: a system call, its descriptor.
+ * Returns what a thread waits for in functions of the kernel and of the C library, for recordings that tell no more
+ * than the stack. Everything else that knows classes knows more: a system call, its descriptor.
  *
  * Returns PROFILE_WAIT_NONE for functions that say nothing, such as schedule(). `name` is as the binary has it:
  * epoll_wait, __x64_sys_poll, __libc_accept and __GI___nanosleep are known by what remains without their prefixes.
@@ -13,7 +13,7 @@
 enum profile_wait_class wait_class_of_function(const char *name);
 
 /*
- * Whether a futex is a lock or a condition, or a timer.
+ * The meaning of a futex: whether it is a lock or a condition, or a timer.
  *
  * Model: what waits is built in layers, each from the one below. The C library makes mutexes and condition variables of
  * futexes; run times make locks of condition variables (HotSpot's monitors, CPython's GIL); libraries make queues of
@@ -25,5 +25,7 @@ struct wait_means {
 	unsigned int layer;
 };
 
-/* What a function waits with. `is_of_system`: it is the C library's, else it is known by its full name alone. */
+/*
+ * Returns what a function waits with. `is_of_system`: it is the C library's, else it is known by its full name alone.
+ */
 struct wait_means wait_means_of_function(const char *name, bool is_of_system);

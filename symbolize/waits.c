@@ -66,7 +66,7 @@ static uint8_t rule_of_location(const struct wait_rules *w, const struct profile
 	return SAYS_NOTHING;
 }
 
-/* Whether the code is the kernel's or the C library's: a program may have its own poll(). */
+/* Returns whether the code is the kernel's or the C library's: a program may have its own poll(). */
 static bool is_of_system(const struct profile *profile, const struct profile_location *location)
 {
 	const struct profile_mapping *in =
@@ -136,7 +136,7 @@ static bool decide_means(struct wait_rules *w, struct error *err)
 
 enum pool_part { POOL_WORKER, POOL_TASK };
 
-/* In which workers of pools run their tasks. */
+/* Functions in which workers of pools run their tasks. */
 static const char *const *const pool_loops = GLOBS("*java.util.concurrent.ThreadPoolExecutor$Worker.run(*",
 	"*java.util.concurrent.ThreadPoolExecutor.runWorker(*", "*java.util.concurrent.ForkJoinWorkerThread.run(*",
 	"*java.util.concurrent.ForkJoinPool.runWorker(*");

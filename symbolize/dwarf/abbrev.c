@@ -198,7 +198,7 @@ static enum dwarf_slot abbrev_slot_of(const struct dwarf_attribute *attribute)
 	}
 }
 
-/* Whether a step can fetch a value of the form, because the number there is the value. */
+/* Returns whether a step can fetch a value of the form, because the number there is the value. */
 static bool can_fetch(const struct dwarf_attribute *attribute, const struct dwarf_skip *step)
 {
 	switch (attribute->form) {

@@ -20,7 +20,7 @@ struct dwarf_attribute {
 	int64_t constant; /* DW_FORM_implicit_const */
 };
 
-/* How the walk treats an entry. */
+/* The treatment of an entry by the walk. */
 enum dwarf_role {
 	DWARF_ROLE_OTHER,    /* has no code below */
 	DWARF_ROLE_FUNCTION, /* DW_TAG_subprogram */
@@ -87,7 +87,7 @@ static inline const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_a
 	return dwarf_abbrevs_search(abbrevs, code);
 }
 
-/* How to skip a value of the form; false for an unknown form. */
+/* Tells how to skip a value of the form; false for an unknown form. */
 COMMON_MUST_CHECK
 bool dwarf_form_skip(uint16_t form, const struct dwarf_format *format, struct dwarf_skip *skip);
 

@@ -114,7 +114,10 @@ static bool is_class(uint16_t tag)
 	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-/* Whether the class is a closure. GCC gives it no name, but its members have names that only closures' members have. */
+/*
+ * Returns whether the class is a closure. GCC gives it no name, but its members have names that only closures' members
+ * have.
+ */
 static bool is_of_closure(const char *name)
 {
 	return strncmp(name, "operator()", 10) == 0 || strncmp(name, "<lambda", 7) == 0 ||

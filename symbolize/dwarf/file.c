@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * How many times each section may be read, and how many bytes more. Tables are read once, lists of ranges twice,
- * entries and lines in up to five rounds, and the root entries' strings some times more.
+ * The number of times that each section may be read, and how many bytes more. Tables are read once, lists of ranges
+ * twice, entries and lines in up to five rounds, and the root entries' strings some times more.
  */
 enum { MAX_READS = 16, MAX_TABLE_READS = 3, FREE_BYTES = 1 << 20 };
 

@@ -48,7 +48,7 @@ void dwarf_package_deinit(struct dwarf_package *package)
 	*package = (struct dwarf_package){ 0 };
 }
 
-/* Whether the tables lie within the section. It bounds their numbers, which are searched one by one. */
+/* Returns whether the tables lie within the section. It bounds their numbers, which are searched one by one. */
 static bool has_tables(const struct dwarf_package *package, const struct index_header *header)
 {
 	uint64_t cells = header->units * header->columns; /* of two 32-bit numbers */

@@ -17,7 +17,7 @@ void dwarf_ranges_init(struct dwarf_ranges *ranges, const struct dwarf_unit *uni
 /* The next half-open range that is neither empty nor of dropped code; false at the end. */
 bool dwarf_ranges_next(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high);
 
-/* Whether the entry has any code. */
+/* Returns whether the entry has any code. */
 static inline bool dwarf_ranges_any(const struct dwarf_ranges *ranges)
 {
 	return ranges->kind != DWARF_RANGES_NONE;

@@ -8,7 +8,7 @@
 /* A table of lines takes some 10 times its bytes in memory, and is kept. */
 enum { LINE_TABLE_WEIGHT = 8 };
 
-/* Where a table begins, and what the meaning of its bytes depends on. */
+/* The place where a table begins, and what the meaning of its bytes depends on. */
 struct table_key {
 	uint64_t offset, format, strings;
 };

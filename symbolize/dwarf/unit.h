@@ -74,7 +74,7 @@ bool dwarf_die_read(
 COMMON_MUST_CHECK
 bool dwarf_die_at(const struct dwarf_unit *unit, uint64_t offset, struct dwarf_die *die);
 
-/* What a skip program fetched; form 0: the entry has no such attribute. */
+/* The value that a skip program fetched; form 0: the entry has no such attribute. */
 struct dwarf_scan {
 	uint64_t numbers[DWARF_SLOT_COUNT];
 	uint16_t forms[DWARF_SLOT_COUNT];
@@ -84,8 +84,10 @@ struct dwarf_scan {
 void dwarf_die_scan(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev,
 	struct dwarf_scan *scan);
 
-/* Where the next entry begins that is not below this one; 0 when the entry does not say it. The reader stands behind
- * it. */
+/*
+ * Finds where the next entry begins that is not below this one; 0 when the entry does not say it. The reader stands
+ * behind it.
+ */
 uint64_t dwarf_scan_sibling(const struct dwarf_unit *unit, const struct byte_reader *r, const struct dwarf_scan *scan);
 
 static inline struct dwarf_value dwarf_scan_value(const struct dwarf_scan *scan, enum dwarf_slot slot)
@@ -97,7 +99,7 @@ static inline struct dwarf_value dwarf_scan_value(const struct dwarf_scan *scan,
 void dwarf_die_skip(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev);
 
 /*
- * Where the entry after this one and all below it begins, by DW_AT_sibling; 0 when the entry does not say it. The
+ * Finds where the entry after this one and all below it begins, by DW_AT_sibling; 0 when the entry does not say it. The
  * reader stands behind the entry's code and moves behind its attributes.
  */
 uint64_t dwarf_die_sibling(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev);
@@ -105,7 +107,7 @@ uint64_t dwarf_die_sibling(const struct dwarf_unit *unit, struct byte_reader *r,
 /* Skips an entry and all below it, the reader behind its code. Nesting costs no stack. */
 void dwarf_die_skip_tree(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev);
 
-/* What a value stands for. False where it is absent, of another class, or points nowhere. */
+/* Reads what a value stands for. False where it is absent, of another class, or points nowhere. */
 COMMON_MUST_CHECK
 bool dwarf_value_address(const struct dwarf_unit *unit, const struct dwarf_value *value, uint64_t *address);
 const char *dwarf_value_string(const struct dwarf_unit *unit, const struct dwarf_value *value); /* NULL: none */

@@ -42,7 +42,7 @@ static bool spend(struct dwarf_walk *w)
 	return true;
 }
 
-/* Whether the entry's code holds any of the addresses. */
+/* Returns whether the entry's code holds any of the addresses. */
 static bool covers(struct dwarf_walk *w, struct dwarf_ranges ranges)
 {
 	uint64_t low, high;
@@ -57,8 +57,8 @@ static bool covers(struct dwarf_walk *w, struct dwarf_ranges ranges)
 }
 
 /*
- * Whether an inlined function may cover the address: its addresses are also those of the function around it. The result
- * must not depend on the other addresses that are looked up.
+ * Returns whether an inlined function may cover the address: its addresses are also those of the function around it.
+ * The result must not depend on the other addresses that are looked up.
  */
 static bool may_have(const struct dwarf_walk *w, uint32_t node, size_t address)
 {
