@@ -12,7 +12,7 @@ enum { CHECKSUM_CHUNK_BYTES = 1 << 15 };
 
 static const char *const default_directories[] = { "/usr/lib/debug" };
 
-struct search {
+struct debug_file_search {
 	const struct elf_opener *opener; /* NULL: none */
 	char root[ELF_ROOT_PATH_BYTES];  /* "": ours */
 	const char *const *directories;
@@ -27,9 +27,9 @@ const char *const *elf_debug_directories(const struct elf_debug_options *options
 	return is_default ? default_directories : options->directories;
 }
 
-static struct search search_of(const struct elf_image *image, const struct elf_debug_options *options)
+static struct debug_file_search search_of(const struct elf_image *image, const struct elf_debug_options *options)
 {
-	struct search search = { 0 };
+	struct debug_file_search search = { 0 };
 
 	elf_image_root_path(image, search.root);
 	search.directories = elf_debug_directories(options, &search.directory_count);
@@ -39,7 +39,7 @@ static struct search search_of(const struct elf_image *image, const struct elf_d
 }
 
 /* Opens DIR/.build-id/xx/yyyy.debug (GDB manual, "Separate Debug Files"). */
-static struct elf_image *open_by_build_id(const struct search *search, const struct elf_build_id *id)
+static struct elf_image *open_by_build_id(const struct debug_file_search *search, const struct elf_build_id *id)
 {
 	char text[2 * ELF_BUILD_ID_MAX_SIZE + 1], path[PATH_MAX];
 	struct error ignored;
@@ -62,9 +62,9 @@ static struct elf_image *open_by_build_id(const struct search *search, const str
 }
 
 /* The same search in our own tree. */
-static struct search host_search(const struct search *search)
+static struct debug_file_search host_search(const struct debug_file_search *search)
 {
-	struct search host = *search;
+	struct debug_file_search host = *search;
 
 	host.root[0] = '\0';
 	return host;
@@ -87,7 +87,7 @@ static bool has_checksum(const struct elf_image *image, uint32_t wanted)
 
 /* A search for the debug file that .gnu_debuglink names. */
 struct link_search {
-	const struct search *search;
+	const struct debug_file_search *search;
 	const struct elf_image *image;
 	uint32_t crc;
 	struct error *why; /* set if a file was refused */
@@ -156,7 +156,7 @@ static bool debug_file_read_link(struct elf_image *image, char name[PATH_MAX], u
 	return byte_reader_ok(&r) && !strchr(name, '/') && name[0] != '\0';
 }
 
-static bool find_real_path(const struct search *search, const struct elf_image *image, char real[PATH_MAX])
+static bool find_real_path(const struct debug_file_search *search, const struct elf_image *image, char real[PATH_MAX])
 {
 	return search->opener ? search->opener->real_path(search->opener->context, real)
 			      : realpath(image->path, real) != NULL;
@@ -164,7 +164,7 @@ static bool find_real_path(const struct search *search, const struct elf_image *
 
 /* Searches beside the binary, in .debug beside it, and below each debug directory, in GDB's order. */
 static struct elf_image *open_by_link(
-	const struct search *search, struct elf_image *image, struct error *why, bool *refused)
+	const struct debug_file_search *search, struct elf_image *image, struct error *why, bool *refused)
 {
 	struct link_search link = { .search = search, .image = image, .why = why, .refused = refused };
 	char path[PATH_MAX], real[PATH_MAX], name[PATH_MAX];
@@ -190,7 +190,7 @@ static struct elf_image *open_by_link(
 }
 
 static struct elf_image *search_tree(
-	const struct search *search, struct elf_image *image, struct error *why, bool *refused)
+	const struct debug_file_search *search, struct elf_image *image, struct error *why, bool *refused)
 {
 	struct elf_image *found = open_by_build_id(search, &image->build_id);
 
@@ -208,7 +208,7 @@ static struct elf_image *search_tree(
  */
 static void search_debug(struct elf_image *image, const struct elf_debug_options *options)
 {
-	struct search search = search_of(image, options), host = host_search(&search);
+	struct debug_file_search search = search_of(image, options), host = host_search(&search);
 	struct elf_section section;
 	bool refused = false, ignored;
 	struct error other;
@@ -297,9 +297,9 @@ static bool is_linked(struct elf_image *found, const struct alt_link *link)
 	return own.id_size == link->id_size && memcmp(own.id, link->id, own.id_size) == 0;
 }
 
-static struct elf_image *search_alt(struct elf_image *image, const struct search *search)
+static struct elf_image *search_alt(struct elf_image *image, const struct debug_file_search *search)
 {
-	const struct search host = host_search(search);
+	const struct debug_file_search host = host_search(search);
 	struct elf_image *found = NULL;
 	struct elf_build_id id = { 0 };
 	const char *slash = strrchr(image->path, '/');
@@ -331,7 +331,7 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options)
 {
 	if (!image->debug_alt_searched) {
-		struct search search = search_of(image, options);
+		struct debug_file_search search = search_of(image, options);
 
 		image->debug_alt = search_alt(image, &search);
 		image->debug_alt_searched = true;

@@ -10,7 +10,7 @@
 enum { MAX_HEADERS = 1 << 20, MAX_NAME_BYTES = 64 << 20, MAX_NOTE_BYTES = 4 << 20 };
 
 /* The ELF header of both classes, in 64-bit form (gABI, "ELF Header"). */
-struct header {
+struct elf_header {
 	uint64_t program_offset, section_offset;
 	uint32_t program_count, section_count, names_index;
 	uint16_t program_entry_size, section_entry_size;
@@ -38,7 +38,7 @@ static bool copy_bytes(const struct elf_image *image, uint64_t offset, uint64_t 
 	return true;
 }
 
-static bool parse_header(struct elf_image *image, struct header *header, struct error *err)
+static bool parse_header(struct elf_image *image, struct elf_header *header, struct error *err)
 {
 	uint8_t bytes[sizeof(Elf64_Ehdr)] = { 0 };
 	size_t size = least(image->size, sizeof(bytes));
@@ -91,7 +91,7 @@ static uint32_t read_section_header(struct byte_reader *r, bool is_64bit, struct
 }
 
 /* Counts that do not fit 16 bits are stored in the first section header. */
-static void take_large_counts(const struct elf_image *image, struct header *header)
+static void take_large_counts(const struct elf_image *image, struct elf_header *header)
 {
 	uint8_t bytes[sizeof(Elf64_Shdr)] = { 0 };
 	struct byte_reader r = byte_reader_over(bytes, header->section_entry_size);
@@ -135,7 +135,7 @@ static bool name_sections(struct elf_image *image, const uint32_t *names, uint32
  * Reads the section headers. If they are damaged, the image has no sections; its segments still describe what is
  * mapped.
  */
-static bool elf_parse_read_sections(struct elf_image *image, struct header *header, struct error *err)
+static bool elf_parse_read_sections(struct elf_image *image, struct elf_header *header, struct error *err)
 {
 	CLEANUP(cleanup_free) uint8_t *table = NULL;
 	CLEANUP(cleanup_free) uint32_t *names = NULL;
@@ -244,7 +244,8 @@ static bool take_program_header(
 }
 
 /* Reads the program headers that the file contains: the start of a truncated table is still used. */
-static bool read_segments(struct elf_image *image, const struct header *header, uint64_t *note_room, struct error *err)
+static bool read_segments(
+	struct elf_image *image, const struct elf_header *header, uint64_t *note_room, struct error *err)
 {
 	CLEANUP(cleanup_free) uint8_t *table = NULL;
 	size_t entry_size = header->program_entry_size;
@@ -279,7 +280,7 @@ static bool read_segments(struct elf_image *image, const struct header *header, 
 bool elf_image_parse(struct elf_image *image, struct error *err)
 {
 	uint64_t note_room = MAX_NOTE_BYTES;
-	struct header header = { 0 };
+	struct elf_header header = { 0 };
 
 	if (!parse_header(image, &header, err) || !elf_parse_read_sections(image, &header, err) ||
 		!read_segments(image, &header, &note_room, err) || !elf_image_take_dynamic(image, err))
