@@ -32,7 +32,7 @@ enum { MOST_OWNERS = 64, MOST_STUCK_OF_OWNER = 2, LOOKS_PER_JOB = 4, MOST_LOOKS 
 enum turn { TURN_CALLER, TURN_HELPER };
 
 /* The memory that the caller and one helper share. */
-struct slot {
+struct deadline_slot {
 	_Atomic uint32_t turn; /* a futex */
 	_Atomic pid_t pid;     /* of the helper; 0: it does not run yet */
 	int (*job)(void *room);
@@ -41,9 +41,9 @@ struct slot {
 };
 
 /* The memory that all processes share. Who has taken a helper over may write to it. */
-struct shared {
+struct deadline_shared {
 	_Atomic uint32_t left; /* RIGHTS_LEFT_* of each that has given up its rights */
-	struct slot slots[DEADLINE_MOST_HELPERS];
+	struct deadline_slot slots[DEADLINE_MOST_HELPERS];
 };
 
 struct scheduling {
@@ -68,7 +68,7 @@ struct debt {
 struct deadline {
 	struct deadline_limits limits;
 	const struct deadline_rights *rights; /* borrowed */
-	struct shared *shared;
+	struct deadline_shared *shared;
 	struct helper helpers[DEADLINE_MOST_HELPERS];
 	struct helper *current; /* has the room of the next job; NULL: none yet */
 	pid_t keeper;
@@ -80,7 +80,7 @@ struct deadline {
 };
 
 /* An order to the keeper, with the helper's end of a socket if a helper is to be started. */
-struct order {
+struct deadline_order {
 	uint32_t slot;
 	bool starts; /* else the helper is killed */
 };
@@ -136,7 +136,7 @@ static bool deadline_refuse_calls(const struct deadline_rights *rights, int sock
 }
 
 static _Noreturn void run_helper(
-	struct shared *shared, struct slot *slot, const struct deadline_rights *rights, int socket)
+	struct deadline_shared *shared, struct deadline_slot *slot, const struct deadline_rights *rights, int socket)
 {
 	/* Written before getpid() is refused. */
 	atomic_store(&slot->pid, getpid());
@@ -186,10 +186,11 @@ static void reap_helpers(pid_t *pids)
 			pids[i] = pids[i] == ended ? 0 : pids[i];
 }
 
-static _Noreturn void run_keeper(struct shared *shared, const struct deadline_rights *rights, int control, pid_t caller)
+static _Noreturn void run_keeper(
+	struct deadline_shared *shared, const struct deadline_rights *rights, int control, pid_t caller)
 {
 	pid_t pids[DEADLINE_MOST_HELPERS] = { 0 }, keeper = getpid();
-	struct order order;
+	struct deadline_order order;
 	int socket;
 
 	leave_caller(control);
@@ -276,7 +277,7 @@ static void share_scheduling(pid_t pid, struct scheduling *known)
 
 static void order_keeper(struct deadline *deadline, const struct helper *helper, bool starts, int socket)
 {
-	const struct order order = { (uint32_t)(helper - deadline->helpers), starts };
+	const struct deadline_order order = { (uint32_t)(helper - deadline->helpers), starts };
 
 	share_scheduling(deadline->keeper, &deadline->keeper_scheduling);
 	(void)!message_send(deadline->control, &order, sizeof(order), socket);
@@ -322,7 +323,7 @@ static bool deadline_has_ended(const struct helper *helper)
 
 static bool start_helper(struct deadline *deadline, struct helper *helper)
 {
-	struct slot *slot = &deadline->shared->slots[helper - deadline->helpers];
+	struct deadline_slot *slot = &deadline->shared->slots[helper - deadline->helpers];
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -409,7 +410,7 @@ static bool is_refused(struct deadline *deadline, uint64_t owner)
 /* ---- Jobs ---- */
 
 /* Returns whether the helper waits for a CPU rather than in the kernel. It may not have been started yet. */
-static bool is_starved(const struct slot *slot)
+static bool is_starved(const struct deadline_slot *slot)
 {
 	pid_t pid = atomic_load(&slot->pid);
 
@@ -420,7 +421,7 @@ static bool is_starved(const struct slot *slot)
  * Waits until the job is done or late. The helper is looked at several times, and is late when it was found waiting in
  * the kernel each time but those when it waited for a CPU.
  */
-static bool wait_for_helper(struct slot *slot, int64_t wait_ns)
+static bool wait_for_helper(struct deadline_slot *slot, int64_t wait_ns)
 {
 	int64_t look_ns = wait_ns / LOOKS_PER_JOB;
 	int waiting = 0;
@@ -455,7 +456,7 @@ static void deadline_give_up(struct deadline *deadline, uint64_t owner, int64_t 
 enum deadline_end deadline_run(
 	struct deadline *deadline, uint64_t owner, int64_t wait_ns, int (*job)(void *room), int *fd)
 {
-	struct slot *slot;
+	struct deadline_slot *slot;
 	char byte;
 
 	*fd = -1;

@@ -12,7 +12,7 @@
 enum { MAX_LINKS = 40 };
 
 /* The way along a path. What has been walked cannot be exchanged any more, so the rest is looked at in its order. */
-struct walk {
+struct own_directory_walk {
 	int at;              /* owned, O_PATH: the directory that has been reached; -1: none */
 	uid_t owner;         /* of it */
 	uid_t also;          /* trusted besides root and this user */
@@ -21,12 +21,12 @@ struct walk {
 	int links;
 };
 
-static void own_directory_walk_deinit(const struct walk *walk)
+static void own_directory_walk_deinit(const struct own_directory_walk *walk)
 {
 	cleanup_close(&walk->at);
 }
 
-static bool own_directory_is_trusted(const struct walk *walk, uid_t owner)
+static bool own_directory_is_trusted(const struct own_directory_walk *walk, uid_t owner)
 {
 	return owner == 0 || owner == geteuid() || owner == walk->also || owner == walk->root_owner;
 }
@@ -40,7 +40,8 @@ static bool is_writable_for_others(const struct stat *info)
 	return (info->st_mode & S_IWOTH) || ((info->st_mode & S_IWGRP) && !group_is_own);
 }
 
-static bool own_directory_check(const struct walk *walk, const char *name, const struct stat *info, struct error *err)
+static bool own_directory_check(
+	const struct own_directory_walk *walk, const char *name, const struct stat *info, struct error *err)
 {
 	if (!own_directory_is_trusted(walk, info->st_uid))
 		return error_set(
@@ -50,7 +51,7 @@ static bool own_directory_check(const struct walk *walk, const char *name, const
 	return true;
 }
 
-static bool enter(struct walk *walk, int fd, uid_t owner)
+static bool enter(struct own_directory_walk *walk, int fd, uid_t owner)
 {
 	cleanup_close(&walk->at);
 	walk->at = fd;
@@ -58,7 +59,7 @@ static bool enter(struct walk *walk, int fd, uid_t owner)
 	return true;
 }
 
-static bool walk_from_root(struct walk *walk, struct error *err)
+static bool walk_from_root(struct own_directory_walk *walk, struct error *err)
 {
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat info;
@@ -74,7 +75,7 @@ static bool walk_from_root(struct walk *walk, struct error *err)
 }
 
 /* Puts what a link names before the rest of the path. */
-static bool own_directory_follow(struct walk *walk, int link, const char *name, struct error *err)
+static bool own_directory_follow(struct own_directory_walk *walk, int link, const char *name, struct error *err)
 {
 	char path[PATH_MAX];
 	ssize_t size = readlinkat(link, "", path, sizeof(path) - 1);
@@ -91,7 +92,7 @@ static bool own_directory_follow(struct walk *walk, int link, const char *name, 
 }
 
 /* Takes the first name off the rest of the path. */
-static bool take_name(struct walk *walk, char name[NAME_MAX + 1], struct error *err)
+static bool take_name(struct own_directory_walk *walk, char name[NAME_MAX + 1], struct error *err)
 {
 	const char *start = walk->rest + strspn(walk->rest, "/");
 	size_t size = strcspn(start, "/");
@@ -104,7 +105,7 @@ static bool take_name(struct walk *walk, char name[NAME_MAX + 1], struct error *
 	return true;
 }
 
-static bool walk_step(struct walk *walk, const char *name, struct error *err)
+static bool walk_step(struct own_directory_walk *walk, const char *name, struct error *err)
 {
 	int fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat info;
@@ -124,7 +125,7 @@ static bool walk_step(struct walk *walk, const char *name, struct error *err)
 	return ok;
 }
 
-static bool walk_all(struct walk *walk, const char *path, struct error *err)
+static bool walk_all(struct own_directory_walk *walk, const char *path, struct error *err)
 {
 	char name[NAME_MAX + 1];
 
@@ -144,7 +145,7 @@ static bool walk_all(struct walk *walk, const char *path, struct error *err)
 
 int own_directory_open(const char *path, uid_t also, struct error *err)
 {
-	CLEANUP(own_directory_walk_deinit) struct walk walk = { .at = -1, .also = also };
+	CLEANUP(own_directory_walk_deinit) struct own_directory_walk walk = { .at = -1, .also = also };
 	int fd = -1;
 
 	if (walk_all(&walk, path, err)) {
@@ -156,7 +157,7 @@ int own_directory_open(const char *path, uid_t also, struct error *err)
 
 bool own_directory_is_ours(const char *path)
 {
-	CLEANUP(own_directory_walk_deinit) struct walk walk = { .at = -1, .also = (uid_t)-1 };
+	CLEANUP(own_directory_walk_deinit) struct own_directory_walk walk = { .at = -1, .also = (uid_t)-1 };
 	struct error err;
 
 	return (walk_all(&walk, path, &err) || err.code == ERROR_NOT_FOUND) && walk.owner == geteuid();

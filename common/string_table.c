@@ -12,7 +12,7 @@
 enum { FIRST_SLOTS = 256 };
 
 /* A profile has millions. */
-struct entry {
+struct string_table_entry {
 	const char *bytes; /* in the arena */
 	uint32_t hash, size;
 };
@@ -21,7 +21,7 @@ struct string_table {
 	struct arena arena;
 	size_t bytes, max_bytes; /* of all strings, without their NULs */
 	uint64_t seed;
-	struct entry *entries;
+	struct string_table_entry *entries;
 	size_t count, capacity;
 	uint32_t *slots; /* ids by hash; linear probing, at most half full; UINT32_MAX: free */
 	size_t slot_count;
@@ -38,7 +38,7 @@ static uint32_t *string_table_find_slot(const struct string_table *table, const 
 
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
 		uint32_t *slot = &table->slots[i];
-		const struct entry *entry;
+		const struct string_table_entry *entry;
 
 		if (*slot == UINT32_MAX)
 			return slot;
@@ -60,7 +60,7 @@ static bool grow_slots(struct string_table *table, struct error *err)
 	table->slots = slots;
 	table->slot_count = slot_count;
 	for (uint32_t id = 0; id < table->count; id++) {
-		const struct entry *entry = &table->entries[id];
+		const struct string_table_entry *entry = &table->entries[id];
 
 		*string_table_find_slot(table, entry->bytes, entry->size, entry->hash) = id;
 	}
@@ -112,7 +112,8 @@ bool string_table_add(struct string_table *table, const char *bytes, size_t size
 		if (!copy)
 			return error_set_memory(err);
 		table->bytes += size;
-		table->entries[table->count] = (struct entry){ .bytes = copy, .hash = hash, .size = (uint32_t)size };
+		table->entries[table->count] =
+			(struct string_table_entry){ .bytes = copy, .hash = hash, .size = (uint32_t)size };
 		*slot = (uint32_t)table->count++;
 	}
 	*id = *slot;

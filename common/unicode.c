@@ -3,11 +3,11 @@
 
 static const uint32_t replacement = 0xfffd;
 
-struct range {
+struct unicode_range {
 	uint32_t first, last;
 };
 
-static bool in_ranges(const struct range *ranges, size_t count, uint32_t code)
+static bool in_ranges(const struct unicode_range *ranges, size_t count, uint32_t code)
 {
 	size_t low = 0, high = count;
 
@@ -61,7 +61,7 @@ uint32_t unicode_next(const char **text)
 
 uint32_t unicode_clean(uint32_t code)
 {
-	static const struct range hidden[] = {
+	static const struct unicode_range hidden[] = {
 		{ 0x00, 0x1f },
 		{ 0x7f, 0x9f },
 		{ 0xad, 0xad },
@@ -109,7 +109,7 @@ void unicode_append_clean(struct buffer *out, const char *text)
 
 unsigned int unicode_width(uint32_t code)
 {
-	static const struct range combining[] = {
+	static const struct unicode_range combining[] = {
 		{ 0x0300, 0x036f },
 		{ 0x0483, 0x0489 },
 		{ 0x0591, 0x05bd },
@@ -126,7 +126,7 @@ unsigned int unicode_width(uint32_t code)
 		{ 0xfe00, 0xfe0f },
 		{ 0xfe20, 0xfe2f },
 	};
-	static const struct range wide[] = {
+	static const struct unicode_range wide[] = {
 		{ 0x1100, 0x115f },
 		{ 0x231a, 0x231b },
 		{ 0x2e80, 0x303e },

@@ -7,7 +7,7 @@
 
 enum { MAX_THREADS = 64 };
 
-struct work {
+struct pool_work {
 	atomic_size_t next;
 	size_t count;
 	void (*job)(void *context, size_t index);
@@ -16,7 +16,7 @@ struct work {
 
 static void *work_pool_worker(void *argument)
 {
-	struct work *work = argument;
+	struct pool_work *work = argument;
 
 	for (;;) {
 		size_t index = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed);
@@ -43,7 +43,7 @@ unsigned int work_pool_threads(unsigned int threads)
 
 void work_pool_run(unsigned int threads, size_t count, void (*job)(void *context, size_t index), void *context)
 {
-	struct work work = { .count = count, .job = job, .context = context };
+	struct pool_work work = { .count = count, .job = job, .context = context };
 	pthread_t helpers[MAX_THREADS];
 	unsigned int started = 0;
 
