@@ -5,14 +5,14 @@
 
 enum { KNOWN_BITS = 14, FETCHED = 2 };
 
-struct known {
+struct stack_builder_known {
 	uint64_t hash;
 	uint32_t stack; /* the stack's id; 0: none */
 };
 
 struct stack_builder {
 	const struct process_table *table; /* borrowed */
-	struct known *known;               /* owned: 1 << KNOWN_BITS entries; a later one replaces an earlier one */
+	struct stack_builder_known *known; /* owned: 1 << KNOWN_BITS entries; a later one replaces an earlier one */
 	uint64_t seed;
 	uint64_t hashes[UNWIND_TOGETHER][UNWIND_MAX_FRAMES + 1]; /* hashes of the outermost 0, 1, 2, ... frames */
 };
@@ -59,14 +59,14 @@ static uint64_t stack_builder_extend(
 	return hash + hash_mix(location->address ^ builder->seed, place * 0x9e3779b97f4a7c15);
 }
 
-static struct known *stack_builder_place_of(const struct stack_builder *builder, uint64_t hash)
+static struct stack_builder_known *stack_builder_place_of(const struct stack_builder *builder, uint64_t hash)
 {
 	return &builder->known[hash >> (64 - KNOWN_BITS)];
 }
 
 static bool stack_builder_is_known(const struct stack_builder *builder, uint64_t hash, uint32_t *stack)
 {
-	const struct known *known = stack_builder_place_of(builder, hash);
+	const struct stack_builder_known *known = stack_builder_place_of(builder, hash);
 
 	if (known->hash != hash || known->stack == 0)
 		return false;
@@ -90,7 +90,7 @@ static bool stack_builder_append(struct stack_builder *builder, const struct pro
 		!profile_add_stack(profile, path->stack, id, &path->stack, err))
 		return false;
 	stack_builder_go_to(path, hash);
-	*stack_builder_place_of(builder, hash) = (struct known){ hash, path->stack };
+	*stack_builder_place_of(builder, hash) = (struct stack_builder_known){ hash, path->stack };
 	return true;
 }
 
@@ -165,7 +165,7 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 			if (!stack_builder_add(builder, &caller, path, err))
 				return false;
 		}
-		*stack_builder_place_of(builder, hash) = (struct known){ hash, path->stack };
+		*stack_builder_place_of(builder, hash) = (struct stack_builder_known){ hash, path->stack };
 	}
 	path->depth = depth;
 	stack_builder_go_to(path, hash);

@@ -202,7 +202,7 @@ static inline void publish(struct frames_area *area, __u64 begin_ns, __u64 threa
 /* ---- Frames ---- */
 
 /* A walk: what it reads is in the area itself, since the verifier need not follow each value that it may take. */
-struct walk {
+struct area_walk {
 	const struct ebpf_interpreter *interpreter;
 	struct frames_area *area;
 };

@@ -21,7 +21,7 @@ enum {
  */
 
 /* A search in the process of the current thread. */
-struct search {
+struct python_search {
 	const struct ebpf_python *python;
 	struct frames_place *place;
 	const char *task, *registers; /* of the thread; `registers` is NULL where they are not known */
@@ -35,7 +35,7 @@ struct search {
  * The thread's own memory stands behind its stack, as C libraries place it; behind that of the first thread there is
  * nothing.
  */
-static inline void find_c_stack(struct search *search)
+static inline void find_c_stack(struct python_search *search)
 {
 	__u64 own;
 
@@ -47,20 +47,20 @@ static inline void find_c_stack(struct search *search)
 		search->high = own;
 }
 
-static inline _Bool is_c_stack_known(struct search *search)
+static inline _Bool is_c_stack_known(struct python_search *search)
 {
 	if (!search->high)
 		find_c_stack(search);
 	return search->low != 0;
 }
 
-static inline _Bool is_on_c_stack(struct search *search, __u64 address)
+static inline _Bool is_on_c_stack(struct python_search *search, __u64 address)
 {
 	return is_c_stack_known(search) && address >= search->low && address < search->high;
 }
 
 /* Returns whether a state was made for the thread, or has its innermost cframe on the thread's stack. */
-static inline _Bool is_own_state(struct search *search, __u64 state)
+static inline _Bool is_own_state(struct python_search *search, __u64 state)
 {
 	const struct ebpf_python *python = search->python;
 	__u64 id, cframe;
@@ -96,7 +96,7 @@ static inline _Bool has_frames(const struct ebpf_python *python, __u64 state)
 }
 
 /* Where a thread has a state for each of several interpreters, only those that have frames are remembered. */
-static inline _Bool is_worth_reading(struct search *search, __u64 state)
+static inline _Bool is_worth_reading(struct python_search *search, __u64 state)
 {
 	if (!is_own_state(search, state))
 		return 0;
@@ -109,7 +109,7 @@ static inline _Bool is_worth_reading(struct search *search, __u64 state)
 /* Forgets a state that is no longer the thread's. */
 static long keep_state(__u32 index, void *context)
 {
-	struct search *search = context;
+	struct python_search *search = context;
 	__u64 *state = &search->place->states[index & (FRAMES_MOST_STATES - 1)];
 
 	if (*state && !is_worth_reading(search, *state))
@@ -118,7 +118,7 @@ static long keep_state(__u32 index, void *context)
 	return 0;
 }
 
-static __always_inline _Bool keep_states(struct search *search, _Bool by_helper)
+static __always_inline _Bool keep_states(struct python_search *search, _Bool by_helper)
 {
 	search->is_any = 0;
 	if (by_helper)
@@ -132,7 +132,7 @@ static __always_inline _Bool keep_states(struct search *search, _Bool by_helper)
 /* Looks at one state, or goes to the next interpreter. Returns whether that was all, as bpf_loop() wants it. */
 static long search_state(__u32 index, void *context)
 {
-	struct search *search = context;
+	struct python_search *search = context;
 	const struct ebpf_python *python = search->python;
 	struct frames_place *place = search->place;
 	__u64 next;
@@ -159,7 +159,7 @@ static long search_state(__u32 index, void *context)
 }
 
 /* Searches by the helper that loops, or so that the verifier follows each turn. */
-static __always_inline void search_states(struct search *search, _Bool by_helper)
+static __always_inline void search_states(struct python_search *search, _Bool by_helper)
 {
 	if (by_helper)
 		bpf_loop(SEARCH_STEPS, search_state, search, 0);
@@ -174,7 +174,7 @@ static __always_inline void search_states(struct search *search, _Bool by_helper
  * interpreters, those among the rest, of which each sample looks at a part. New ones stand first in CPython's lists.
  * Returns whether there are any.
  */
-static __always_inline _Bool find_python_states(struct search *search, _Bool by_helper)
+static __always_inline _Bool find_python_states(struct python_search *search, _Bool by_helper)
 {
 	const struct ebpf_python *python = search->python;
 	struct frames_place *place = search->place;
@@ -305,7 +305,7 @@ static inline long leave_cframe(struct frames_area *area, const struct ebpf_pyth
 /* Two words of the coroutines of a task, which were read from the outermost one on. */
 static long swap_words(__u32 index, void *context)
 {
-	struct frames_area *area = ((const struct walk *)context)->area;
+	struct frames_area *area = ((const struct area_walk *)context)->area;
 	__u64 *outer = word_at(area, area->walk.section + index), *inner = word_at(area, area->walk.count - 1 - index);
 	__u64 word = *outer;
 
@@ -356,7 +356,7 @@ static inline __u64 find_awaited(const struct ebpf_python *python, const struct 
  * wants it. */
 static long walk_awaiter(__u32 index, void *context)
 {
-	const struct walk *walk = context;
+	const struct area_walk *walk = context;
 	const struct ebpf_python *python = &walk->interpreter->python;
 	struct frames_walk *at = &walk->area->walk;
 
@@ -376,7 +376,7 @@ static long walk_awaiter(__u32 index, void *context)
  * The tasks that await a task continue its stack, as their coroutines would if they had called its own. Begins with the
  * coroutine that was found, or with the first task that awaits.
  */
-static inline void write_awaiters(const struct walk *walk)
+static inline void write_awaiters(const struct area_walk *walk)
 {
 	struct frames_walk *at = &walk->area->walk;
 
@@ -404,7 +404,7 @@ static inline __u64 *awaiter_word(struct frames_walk *at, __u64 task)
 /* Notes the one that awaits a task of the ring. */
 static long note_awaiter(__u32 index, void *context)
 {
-	const struct walk *walk = context;
+	const struct area_walk *walk = context;
 	struct frames_walk *at = &walk->area->walk;
 	__u64 awaiter;
 
@@ -418,7 +418,7 @@ static long note_awaiter(__u32 index, void *context)
 /* Each that awaits no other one is chosen with the same chance, without their number being known (Vitter 1985). */
 static long choose_task(__u32 index, void *context)
 {
-	const struct walk *walk = context;
+	const struct area_walk *walk = context;
 	struct frames_walk *at = &walk->area->walk;
 	__u64 task = at->node - walk->interpreter->python.task_node;
 
@@ -430,7 +430,7 @@ static long choose_task(__u32 index, void *context)
 	return !read_user(&at->node, at->node);
 }
 
-static __always_inline _Bool pass_tasks(const struct walk *walk, long (*step)(__u32 index, void *context))
+static __always_inline _Bool pass_tasks(const struct area_walk *walk, long (*step)(__u32 index, void *context))
 {
 	struct frames_walk *at = &walk->area->walk;
 
@@ -442,7 +442,7 @@ static __always_inline _Bool pass_tasks(const struct walk *walk, long (*step)(__
 
 /* While an event loop waits, all of its tasks do: the wait is that of one of them, which so has its part of the time.
  */
-static inline void write_waiting_task(const struct walk *walk, __u64 state)
+static inline void write_waiting_task(const struct area_walk *walk, __u64 state)
 {
 	const struct ebpf_python *python = &walk->interpreter->python;
 	struct frames_walk *at = &walk->area->walk;
@@ -468,7 +468,7 @@ static inline void write_waiting_task(const struct walk *walk, __u64 state)
 /* Writes one frame, and goes to its caller. Returns whether it was the last one, as bpf_loop() wants it. */
 static long walk_python_frame(__u32 index, void *context)
 {
-	const struct walk *walk = context;
+	const struct area_walk *walk = context;
 	const struct ebpf_python *python = &walk->interpreter->python;
 	struct frames_walk *at = &walk->area->walk;
 
@@ -488,7 +488,7 @@ static long walk_python_frame(__u32 index, void *context)
 /* Behind the outermost coroutine of the task it writes those of the tasks that await it. */
 static long walk_python_frame_of_task(__u32 index, void *context)
 {
-	const struct walk *walk = context;
+	const struct area_walk *walk = context;
 	__u64 frame = walk->area->walk.frame;
 	long is_last = walk_python_frame(index, context);
 

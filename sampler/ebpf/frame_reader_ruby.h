@@ -134,7 +134,7 @@ static inline _Bool write_ruby_frame(struct frames_area *area, const struct ebpf
 /* Writes one frame, and goes to its caller. Returns whether it was the last one, as bpf_loop() wants it. */
 static long walk_ruby_frame(__u32 index, void *context)
 {
-	const struct walk *walk = context;
+	const struct area_walk *walk = context;
 	struct frames_walk *at = &walk->area->walk;
 
 	if (bpf_probe_read_user(at->members, RUBY_FRAME_BYTES, (const void *)at->frame) != 0) {

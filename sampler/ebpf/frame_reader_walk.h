@@ -17,7 +17,7 @@ enum {
  * verifier follows each turn of a loop, it does so for CPython's frames alone.
  */
 static __always_inline _Bool find_states(
-	const struct ebpf_interpreter *interpreter, struct search *search, __u64 *state, _Bool by_helper)
+	const struct ebpf_interpreter *interpreter, struct python_search *search, __u64 *state, _Bool by_helper)
 {
 	*state = 0;
 	switch (interpreter->kind) {
@@ -34,12 +34,12 @@ static __always_inline _Bool find_states(
 }
 
 struct states_walk {
-	struct walk walk;
-	struct search *search;
+	struct area_walk walk;
+	struct python_search *search;
 	_Bool is_any;
 };
 
-static __always_inline void write_waiting_tasks(const struct walk *walk, const struct frames_place *place)
+static __always_inline void write_waiting_tasks(const struct area_walk *walk, const struct frames_place *place)
 {
 	struct frames_walk *at = &walk->area->walk;
 
@@ -54,7 +54,7 @@ static __always_inline void write_waiting_tasks(const struct walk *walk, const s
  * Writes the frames of one state. Those of a state that another thread runs are left out: their activations are not on
  * this thread's stack. Returns whether there are any.
  */
-static __always_inline _Bool write_state(struct walk *walk, struct search *search, __u64 state)
+static __always_inline _Bool write_state(struct area_walk *walk, struct python_search *search, __u64 state)
 {
 	struct frames_walk *at = &walk->area->walk;
 	__u64 begin = at->count;
@@ -89,7 +89,7 @@ static long write_state_at(__u32 index, void *context)
 }
 
 /* Writes the frames of all states: the recorder puts them in order by where their activations lie. */
-static __always_inline _Bool write_states(const struct walk *walk, struct search *search)
+static __always_inline _Bool write_states(const struct area_walk *walk, struct python_search *search)
 {
 	struct states_walk states = { *walk, search, 0 };
 
@@ -98,7 +98,7 @@ static __always_inline _Bool write_states(const struct walk *walk, struct search
 }
 
 /* Writes the frames of one state, so that the verifier follows each turn. */
-static __always_inline _Bool write_state_by_turns(struct walk *walk, struct search *search)
+static __always_inline _Bool write_state_by_turns(struct area_walk *walk, struct python_search *search)
 {
 	struct frames_walk *at = &walk->area->walk;
 
@@ -120,7 +120,8 @@ static __always_inline _Bool write_state_by_turns(struct walk *walk, struct sear
  * Reads all frames. The helper is there since Linux 5.17, and its callback since 5.13 without a refusal of the whole
  * program; otherwise the verifier follows each turn of a loop, which takes its time. Returns whether there are any.
  */
-static __always_inline _Bool walk_frames(struct walk *walk, struct search *search, __u64 state, _Bool by_helper)
+static __always_inline _Bool walk_frames(
+	struct area_walk *walk, struct python_search *search, __u64 state, _Bool by_helper)
 {
 	struct frames_walk *at = &walk->area->walk;
 
@@ -160,7 +161,7 @@ static __always_inline void write_codes(struct frames_area *area, const struct e
 			write_python_code(area, interpreter, area->walk.fresh[i]);
 }
 
-static inline __u64 write_task_of_any(struct frames_area *area, const struct search *search)
+static inline __u64 write_task_of_any(struct frames_area *area, const struct python_search *search)
 {
 	__u64 flag = 0;
 
@@ -170,7 +171,7 @@ static inline __u64 write_task_of_any(struct frames_area *area, const struct sea
 }
 
 static inline void publish_frames(
-	struct frames_area *area, const struct ebpf_interpreter *interpreter, const struct search *search)
+	struct frames_area *area, const struct ebpf_interpreter *interpreter, const struct python_search *search)
 {
 	__u64 thread = bpf_get_current_pid_tgid() << 32 | FRAMES_KIND(interpreter->kind);
 
@@ -183,9 +184,9 @@ static inline void publish_frames(
 }
 
 static __always_inline void write_frames(struct frames_area *area, const struct ebpf_interpreter *interpreter,
-	struct search *search, __u64 state, _Bool by_helper)
+	struct python_search *search, __u64 state, _Bool by_helper)
 {
-	struct walk walk = { interpreter, area };
+	struct area_walk walk = { interpreter, area };
 	_Bool is_any;
 
 	area->walk.count = FRAMES_BLOCK_HEADER;
@@ -232,7 +233,7 @@ static __always_inline void write_current_frames(_Bool by_helper, const char *re
 	struct frames_area *area = bpf_map_lookup_elem(&areas, &cpu);
 	struct frames_place *place = find_place();
 	const struct ebpf_interpreter *interpreter;
-	struct search search = { .place = place, .task = task, .registers = registers };
+	struct python_search search = { .place = place, .task = task, .registers = registers };
 	__u64 state, begin_ns = time_ns ? time_ns : bpf_ktime_get_ns();
 	_Bool is_found = 0;
 

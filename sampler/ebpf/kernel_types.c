@@ -14,7 +14,7 @@ enum { MOST_NESTED = 4, BITS_OF_BYTE = 8, NO_BODY = 0, MOST_BYTES = 1 << 26 };
 static const char types_path[] = "/sys/kernel/btf/vmlinux";
 
 /* The member that is searched for, and the nesting of the search. */
-struct search {
+struct kernel_types_search {
 	const struct kernel_type_sections *sections;
 	const char *member;
 	unsigned int nested;
@@ -155,18 +155,20 @@ static bool kernel_types_find_offset(
 	return true;
 }
 
-static bool find_member(const struct search *search, const struct kernel_type_entry *entry, uint32_t *offset);
+static bool find_member(
+	const struct kernel_types_search *search, const struct kernel_type_entry *entry, uint32_t *offset);
 
-static bool find_in_nested(const struct search *search, uint32_t id, uint32_t *offset)
+static bool find_in_nested(const struct kernel_types_search *search, uint32_t id, uint32_t *offset)
 {
-	const struct search below = { search->sections, search->member, search->nested + 1 };
+	const struct kernel_types_search below = { search->sections, search->member, search->nested + 1 };
 	struct kernel_type_entry entry;
 
 	return search->nested < MOST_NESTED && find_by_id(search->sections, id, &entry) &&
 	       find_member(&below, &entry, offset);
 }
 
-static bool find_member(const struct search *search, const struct kernel_type_entry *entry, uint32_t *offset)
+static bool find_member(
+	const struct kernel_types_search *search, const struct kernel_type_entry *entry, uint32_t *offset)
 {
 	struct byte_reader members = entry->members;
 	struct btf_member member = { 0 };
@@ -191,7 +193,7 @@ bool ebpf_kernel_types_find_member(
 	const struct ebpf_kernel_types *types, const char *structure, const char *member, uint32_t *offset)
 {
 	struct kernel_type_sections sections;
-	const struct search search = { &sections, member, 0 };
+	const struct kernel_types_search search = { &sections, member, 0 };
 	struct kernel_type_entry entry;
 
 	return kernel_type_sections_open(types, &sections) && find_structure(&sections, structure, &entry) &&

@@ -210,7 +210,7 @@ void ebpf_requests_set_one_in(struct ebpf_requests *requests, uint32_t one_in)
 /* ---- Reading ---- */
 
 /* The part of a map that is read at once. The kernel tells where to go on by a number of its own. */
-struct batch {
+struct requests_batch {
 	const struct bpf_map *map;
 	void *keys, *values; /* owned */
 	size_t value_bytes;  /* of all CPUs */
@@ -218,15 +218,15 @@ struct batch {
 	bool has_begun, has_ended;
 };
 
-static void batch_deinit(struct batch *batch)
+static void batch_deinit(struct requests_batch *batch)
 {
 	free(batch->keys);
 	free(batch->values);
 }
 
-static bool batch_init(struct batch *batch, const struct bpf_map *map, size_t cpu_count, struct error *err)
+static bool batch_init(struct requests_batch *batch, const struct bpf_map *map, size_t cpu_count, struct error *err)
 {
-	*batch = (struct batch){ .map = map };
+	*batch = (struct requests_batch){ .map = map };
 	batch->value_bytes = cpu_count * (((size_t)bpf_map__value_size(map) + 7) / 8 * 8);
 	batch->keys = calloc(READ_TOGETHER, bpf_map__key_size(map));
 	batch->values = calloc(READ_TOGETHER, batch->value_bytes);
@@ -237,7 +237,7 @@ static bool batch_init(struct batch *batch, const struct bpf_map *map, size_t cp
 }
 
 /* Reads the next entries; none: there are no more. */
-static bool batch_next(struct batch *batch, struct error *err)
+static bool batch_next(struct requests_batch *batch, struct error *err)
 {
 	int result;
 
@@ -266,7 +266,7 @@ static void add_counts(struct ebpf_exchanges *sum, const struct requests_counts 
 	}
 }
 
-static void take_counts(struct ebpf_requests *requests, const struct batch *batch)
+static void take_counts(struct ebpf_requests *requests, const struct requests_batch *batch)
 {
 	const struct requests_key *keys = batch->keys;
 
@@ -284,7 +284,7 @@ static void take_counts(struct ebpf_requests *requests, const struct batch *batc
 bool ebpf_requests_read(
 	struct ebpf_requests *requests, const struct ebpf_exchanges **exchanges, size_t *count, struct error *err)
 {
-	struct batch batch;
+	struct requests_batch batch;
 	bool ok;
 
 	if (!batch_init(&batch, requests->object->maps.counts, requests->cpu_count, err))
@@ -314,7 +314,7 @@ static void add_latency(struct ebpf_requests *requests, struct ebpf_exchange_lat
 }
 
 static struct ebpf_exchange_latency latency_of(
-	const struct ebpf_requests *requests, const struct batch *batch, uint32_t i)
+	const struct ebpf_requests *requests, const struct requests_batch *batch, uint32_t i)
 {
 	const struct requests_latency_key *key = (const struct requests_latency_key *)batch->keys + i;
 	const uint64_t *values = (const uint64_t *)batch->values + i * requests->cpu_count;
@@ -327,7 +327,7 @@ static struct ebpf_exchange_latency latency_of(
 
 static bool read_latencies_of_processes(struct ebpf_requests *requests, struct error *err)
 {
-	struct batch batch;
+	struct requests_batch batch;
 	bool ok;
 
 	if (!batch_init(&batch, requests->object->maps.latencies, requests->cpu_count, err))
@@ -429,7 +429,7 @@ static uint32_t payer_among(const struct hash_map *payers, int32_t process)
 
 static bool retire_latencies(struct ebpf_requests *requests, const struct hash_map *payers, struct error *err)
 {
-	struct batch batch;
+	struct requests_batch batch;
 	bool ok = true, is_kept = true;
 
 	if (!batch_init(&batch, requests->object->maps.latencies, requests->cpu_count, err))

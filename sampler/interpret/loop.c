@@ -13,7 +13,7 @@
 enum { MOST_LOOP_BYTES = 1 << 19, MOST_JUMPS = 1 << 14 };
 
 /* A loop whose parts are looked for. */
-struct search {
+struct interpreter_loop_search {
 	struct elf_image *elf;
 	const struct frame_table *table;
 	const struct machine *machine;
@@ -23,7 +23,7 @@ struct search {
 	size_t bytes, jumps; /* that were decoded, and followed */
 };
 
-static bool loop_has(const struct search *search, uint64_t address)
+static bool loop_has(const struct interpreter_loop_search *search, uint64_t address)
 {
 	for (size_t i = 0; i < search->count; i++)
 		if (address >= search->ranges[i].start && address < search->ranges[i].end)
@@ -55,7 +55,7 @@ static bool is_entry(const struct machine *machine, const struct frame_rule *rul
 }
 
 /* Adds what a jump leads to, if it is a part of the loop. */
-static void follow_jump(struct search *search, uint64_t from, uint64_t to)
+static void follow_jump(struct interpreter_loop_search *search, uint64_t from, uint64_t to)
 {
 	struct frame_rule source, target, entry;
 
@@ -70,7 +70,7 @@ static void follow_jump(struct search *search, uint64_t from, uint64_t to)
 		(struct interpreter_range){ target.function_start, target.function_start + target.function_size };
 }
 
-static void follow_jumps(struct search *search, struct interpreter_range range)
+static void follow_jumps(struct interpreter_loop_search *search, struct interpreter_range range)
 {
 	struct machine_frame frame = machine_frame_none(search->machine);
 	struct machine_step step;
@@ -109,7 +109,7 @@ static bool interpret_loop_find_function(
  * What is found is searched as well: some compilers make several parts. Without a decoder there are none. The first
  * range is that of the function that `address` is in, unless that is 0.
  */
-static bool find_parts(struct search *search, uint64_t address, struct error *err)
+static bool find_parts(struct interpreter_loop_search *search, uint64_t address, struct error *err)
 {
 	struct frame_table *table;
 	struct error why;
@@ -138,7 +138,7 @@ static int compare_ranges(const void *left, const void *right)
 	return ORDER(a->start, b->start);
 }
 
-static bool take_ranges(const struct search *search, struct interpreter_loop *loop, struct error *err)
+static bool take_ranges(const struct interpreter_loop_search *search, struct interpreter_loop *loop, struct error *err)
 {
 	loop->ranges = calloc(search->count, sizeof(*loop->ranges));
 	if (!loop->ranges)
@@ -152,7 +152,7 @@ static bool take_ranges(const struct search *search, struct interpreter_loop *lo
 bool interpreter_loop_read(struct elf_image *elf, const struct interpreter_loop_symbols *symbols,
 	struct interpreter_loop *loop, struct error *err)
 {
-	struct search search = { .elf = elf, .ranges = { symbols->loop }, .count = 1 };
+	struct interpreter_loop_search search = { .elf = elf, .ranges = { symbols->loop }, .count = 1 };
 
 	*loop = (struct interpreter_loop){ 0 };
 	if (symbols->loop.start >= symbols->loop.end)
@@ -165,7 +165,7 @@ bool interpreter_loop_read(struct elf_image *elf, const struct interpreter_loop_
 
 bool interpreter_loop_find(struct elf_image *elf, uint64_t address, struct interpreter_loop *loop, struct error *err)
 {
-	struct search search = { .elf = elf, .count = 1 };
+	struct interpreter_loop_search search = { .elf = elf, .count = 1 };
 
 	*loop = (struct interpreter_loop){ 0 };
 	if (!find_parts(&search, address, err))

@@ -6,12 +6,12 @@
 enum { MOST_SEARCHED_BYTES = 1 << 18 };
 
 /* A table of symbols, and their names. */
-struct table {
+struct interpreter_symbol_table {
 	struct elf_section symbols, names;
 };
 
 /* The symbols that are looked for. */
-struct search {
+struct interpreter_symbols_search {
 	struct interpreter_symbol *symbols;
 	size_t count;
 	const char *loop_name;
@@ -19,7 +19,7 @@ struct search {
 };
 
 static bool interpret_symbols_find_table(
-	struct elf_image *elf, const char *symbols, const char *names, struct table *table)
+	struct elf_image *elf, const char *symbols, const char *names, struct interpreter_symbol_table *table)
 {
 	return elf_image_section(elf, symbols, &table->symbols) && elf_image_section(elf, names, &table->names);
 }
@@ -28,7 +28,7 @@ static bool interpret_symbols_find_table(
  * Returns whether a name stands in the table, maybe as the end of another one. Tables that are larger than those of
  * interpreters are not looked through.
  */
-static bool interpret_symbols_has_text(const struct table *table, const char *name)
+static bool interpret_symbols_has_text(const struct interpreter_symbol_table *table, const char *name)
 {
 	return table->names.size <= MOST_SEARCHED_BYTES &&
 	       memmem(table->names.bytes, table->names.size, name, strlen(name) + 1) != NULL;
@@ -36,7 +36,7 @@ static bool interpret_symbols_has_text(const struct table *table, const char *na
 
 /* Returns whether the symbol's name is `name`, with something behind it if `is_prefix`. */
 static bool interpret_symbols_has_name(
-	const struct table *table, const Elf64_Sym *symbol, const char *name, bool is_prefix)
+	const struct interpreter_symbol_table *table, const Elf64_Sym *symbol, const char *name, bool is_prefix)
 {
 	size_t size = strlen(name);
 	const char *at = (const char *)table->names.bytes + symbol->st_name;
@@ -45,7 +45,8 @@ static bool interpret_symbols_has_name(
 	       at[size] == (is_prefix ? '.' : '\0');
 }
 
-static void take_loop(struct search *search, const struct table *table, const Elf64_Sym *symbol)
+static void take_loop(struct interpreter_symbols_search *search, const struct interpreter_symbol_table *table,
+	const Elf64_Sym *symbol)
 {
 	struct interpreter_loop_symbols *loop = search->loop;
 	struct interpreter_range range = { .start = symbol->st_value };
@@ -59,7 +60,8 @@ static void take_loop(struct search *search, const struct table *table, const El
 		loop->parts[loop->part_count++] = range;
 }
 
-static void interpret_symbols_take_symbol(struct search *search, const struct table *table, const Elf64_Sym *symbol)
+static void interpret_symbols_take_symbol(struct interpreter_symbols_search *search,
+	const struct interpreter_symbol_table *table, const Elf64_Sym *symbol)
 {
 	for (size_t i = 0; i < search->count; i++)
 		if (interpret_symbols_has_name(table, symbol, search->symbols[i].name, false)) {
@@ -70,7 +72,8 @@ static void interpret_symbols_take_symbol(struct search *search, const struct ta
 	take_loop(search, table, symbol);
 }
 
-static void interpret_symbols_take_table(struct search *search, const struct table *table)
+static void interpret_symbols_take_table(
+	struct interpreter_symbols_search *search, const struct interpreter_symbol_table *table)
 {
 	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
 
@@ -86,8 +89,8 @@ static void interpret_symbols_take_table(struct search *search, const struct tab
 bool interpreter_symbols_find(struct elf_image *elf, struct interpreter_symbol *symbols, size_t count,
 	const char *loop_name, struct interpreter_loop_symbols *loop)
 {
-	struct search search = { symbols, count, loop_name, loop };
-	struct table dynamic = { 0 }, all = { 0 };
+	struct interpreter_symbols_search search = { symbols, count, loop_name, loop };
+	struct interpreter_symbol_table dynamic = { 0 }, all = { 0 };
 
 	*loop = (struct interpreter_loop_symbols){ 0 };
 	if (!elf_image_is_64bit(elf) || !interpret_symbols_find_table(elf, ".dynsym", ".dynstr", &dynamic) ||

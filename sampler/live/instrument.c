@@ -109,7 +109,8 @@ bool instruments_poll(struct instruments *instruments, uint64_t clock_ns, struct
 	return true;
 }
 
-bool instruments_add_rings(struct instruments *instruments, struct order *order, struct watch *watch, struct error *err)
+bool instruments_add_rings(
+	struct instruments *instruments, struct order *order, struct sampler_watch *watch, struct error *err)
 {
 	struct instrument *const *open = instruments->open;
 

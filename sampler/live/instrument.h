@@ -53,7 +53,8 @@ struct instrument_functions {
 	/* Prepares a state that is zero but for its first member; nothing counts yet. */
 	bool (*open)(struct instrument *instrument, struct error *err);
 	/* Adds rings to those that are read and waited for; again whenever the events are opened anew. */
-	bool (*add_rings)(struct instrument *instrument, struct order *order, struct watch *watch, struct error *err);
+	bool (*add_rings)(
+		struct instrument *instrument, struct order *order, struct sampler_watch *watch, struct error *err);
 	/* Sampling goes on or off. */
 	bool (*enable)(struct instrument *instrument, bool enabled, uint64_t clock_ns, struct error *err);
 	/* Returns how long poll() may be put off, in ms. */
@@ -93,7 +94,7 @@ void instruments_close(struct instruments *instruments);
  */
 COMMON_MUST_CHECK
 bool instruments_add_rings(
-	struct instruments *instruments, struct order *order, struct watch *watch, struct error *err);
+	struct instruments *instruments, struct order *order, struct sampler_watch *watch, struct error *err);
 COMMON_MUST_CHECK
 bool instruments_enable(struct instruments *instruments, bool enabled, uint64_t clock_ns, struct error *err);
 COMMON_MUST_CHECK

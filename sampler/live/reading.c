@@ -5,7 +5,7 @@
 
 bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 {
-	struct reading *reading = &sampler->reading;
+	struct sampler_reading *reading = &sampler->reading;
 	struct event_set *events = &sampler->events;
 	const struct sampler_target *target = &sampler->options.target;
 	bool is_command = target->kind == SAMPLER_TARGET_COMMAND;

@@ -31,10 +31,10 @@ struct adaptation {
 };
 
 /* The reading of the rings of the open events. */
-struct reading {
+struct sampler_reading {
 	struct record_layout sample_layout, sideband_layout;
 	struct order order;
-	struct watch watch;
+	struct sampler_watch watch;
 	uint64_t lost_before, broken_before; /* samples and rings, of event sets that were closed */
 };
 

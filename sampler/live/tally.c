@@ -6,7 +6,7 @@
 
 enum { MOST_PROCESSES = 1 << 17, MOST_RETIRED = 1 << 16, MOST_READINGS_OF_ONE = 4096, MOST_READINGS = 1 << 18 };
 
-struct tally_key {
+struct live_tally_key {
 	int32_t pid;
 	uint32_t kind;
 };
@@ -14,7 +14,7 @@ struct tally_key {
 void tally_init(struct tally *tally)
 {
 	*tally = (struct tally){ 0 };
-	hash_map_init(&tally->by_key, sizeof(struct tally_key));
+	hash_map_init(&tally->by_key, sizeof(struct live_tally_key));
 	shares_init(&tally->retired, MOST_RETIRED);
 	shares_init(&tally->readings, MOST_READINGS);
 }
@@ -110,7 +110,7 @@ static bool add_reading(
 static bool tally_find_process(
 	struct tally *tally, const struct tally_totals *totals, struct tally_process **process, struct error *err)
 {
-	struct tally_key key = { totals->pid, totals->kind };
+	struct live_tally_key key = { totals->pid, totals->kind };
 	uint32_t *value;
 	bool added;
 
@@ -168,7 +168,7 @@ bool tally_retire(struct tally *tally, int32_t pid, uint64_t payer)
 	size_t count = 0;
 
 	for (uint32_t kind = 0; kind < MOST_KINDS; kind++) {
-		struct tally_key key = { pid, kind };
+		struct live_tally_key key = { pid, kind };
 		uint32_t index = hash_map_get(&tally->by_key, &key);
 
 		if (index != HASH_MAP_NONE && !tally->processes[index].is_retired)
@@ -200,7 +200,7 @@ uint64_t tally_total(const struct tally *tally, uint32_t kind)
 
 const struct tally_process *tally_find(const struct tally *tally, int32_t pid, uint32_t kind)
 {
-	struct tally_key key = { pid, kind };
+	struct live_tally_key key = { pid, kind };
 	uint32_t found = hash_map_get(&tally->by_key, &key);
 
 	return found == HASH_MAP_NONE ? NULL : &tally->processes[found];

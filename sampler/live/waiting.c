@@ -321,7 +321,7 @@ static bool read_switches(struct waiting *waiting, struct error *err)
 /* ---- While it runs ---- */
 
 static bool waiting_add_rings(
-	struct instrument *instrument, struct order *order, struct watch *watch, struct error *err)
+	struct instrument *instrument, struct order *order, struct sampler_watch *watch, struct error *err)
 {
 	struct waiting *waiting = (struct waiting *)instrument;
 

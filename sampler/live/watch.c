@@ -18,14 +18,14 @@ enum { LEAST_READ_MS = 40 };
 /* The data of an epoll event: the index of a process, or this value. */
 static const uint32_t about_others = UINT32_MAX;
 
-static bool add_about(struct watch *watch, int fd, uint32_t about)
+static bool add_about(struct sampler_watch *watch, int fd, uint32_t about)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = about };
 
 	return epoll_ctl(watch->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static bool add_rings(struct watch *watch, const struct event_set *events)
+static bool add_rings(struct sampler_watch *watch, const struct event_set *events)
 {
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
 		const struct ring *sample = &events->sample_rings[cpu], *sideband = &events->sideband_rings[cpu];
@@ -38,7 +38,7 @@ static bool add_rings(struct watch *watch, const struct event_set *events)
 }
 
 /* An old kernel has no pidfds: the end of a process is then found by polling. */
-static bool watch_add_processes(struct watch *watch, const pid_t *pids, size_t count)
+static bool watch_add_processes(struct sampler_watch *watch, const pid_t *pids, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct watched_process *process = &watch->processes[watch->process_count++];
@@ -51,12 +51,12 @@ static bool watch_add_processes(struct watch *watch, const pid_t *pids, size_t c
 	return true;
 }
 
-bool watch_init(
-	struct watch *watch, const struct event_set *events, const pid_t *pids, size_t pid_count, struct error *err)
+bool watch_init(struct sampler_watch *watch, const struct event_set *events, const pid_t *pids, size_t pid_count,
+	struct error *err)
 {
 	int filling_ms = event_set_filling_ms(events);
 
-	*watch = (struct watch){ .processes = calloc(pid_count + 1, sizeof(*watch->processes)) };
+	*watch = (struct sampler_watch){ .processes = calloc(pid_count + 1, sizeof(*watch->processes)) };
 	if (!watch->processes)
 		return error_set_memory(err);
 	watch->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -69,7 +69,7 @@ bool watch_init(
 	return false;
 }
 
-void watch_deinit(struct watch *watch)
+void watch_deinit(struct sampler_watch *watch)
 {
 	if (!watch->processes)
 		return;
@@ -79,16 +79,16 @@ void watch_deinit(struct watch *watch)
 	free(watch->processes);
 	if (watch->epoll >= 0)
 		close(watch->epoll);
-	*watch = (struct watch){ 0 };
+	*watch = (struct sampler_watch){ 0 };
 }
 
-bool watch_add(struct watch *watch, int fd, struct error *err)
+bool watch_add(struct sampler_watch *watch, int fd, struct error *err)
 {
 	return add_about(watch, fd, about_others) || error_set_errno(err, errno, "cannot wait for samples");
 }
 
 /* Adds the owner's descriptor. One that epoll refuses, such as a regular file, is checked after each time-out. */
-static void use_wake_fd(struct watch *watch, int wake_fd)
+static void use_wake_fd(struct sampler_watch *watch, int wake_fd)
 {
 	if (watch->wake_fd == wake_fd)
 		return;
@@ -99,7 +99,7 @@ static void use_wake_fd(struct watch *watch, int wake_fd)
 	watch->wake_fd = wake_fd;
 }
 
-bool watch_wait(struct watch *watch, int timeout_ms, int wake_fd, struct error *err)
+bool watch_wait(struct sampler_watch *watch, int timeout_ms, int wake_fd, struct error *err)
 {
 	struct epoll_event events[16];
 	int count;
@@ -128,12 +128,12 @@ static bool live_watch_has_ended(struct watched_process *watched)
 	return !proc_is_alive(watched->pid);
 }
 
-bool watch_has_ended(struct watch *watch, size_t index)
+bool watch_has_ended(struct sampler_watch *watch, size_t index)
 {
 	return index < watch->process_count && live_watch_has_ended(&watch->processes[index]);
 }
 
-bool watch_all_ended(struct watch *watch, const struct process_table *table)
+bool watch_all_ended(struct sampler_watch *watch, const struct process_table *table)
 {
 	for (size_t i = 0; i < watch->process_count; i++)
 		if (!live_watch_has_ended(&watch->processes[i]))

@@ -12,7 +12,7 @@ enum {
 	MAX_ATTR_BYTES = 1 << 12,
 };
 
-struct section {
+struct perf_data_section {
 	uint64_t offset, size;
 };
 
@@ -33,7 +33,7 @@ static bool header_read_exactly(struct record_input *input, void *into, size_t s
 }
 
 /* Reads a part of a file, at most `max` bytes. */
-static bool header_read_section(const struct record_input *input, const struct section *section, size_t max,
+static bool header_read_section(const struct record_input *input, const struct perf_data_section *section, size_t max,
 	struct buffer *out, struct error *err)
 {
 	size_t done = 0, got = 0, size = (size_t)section->size;
@@ -93,10 +93,10 @@ static bool header_is_wanted(uint32_t feature)
 static bool read_features(
 	struct perf_data_header *header, const struct record_input *input, const uint8_t *bits, struct error *err)
 {
-	struct section entry = { header->data_offset + header->data_size, 2 * sizeof(uint64_t) };
+	struct perf_data_section entry = { header->data_offset + header->data_size, 2 * sizeof(uint64_t) };
 
 	for (uint32_t feature = 0; feature < FEATURE_COUNT; feature++) {
-		struct section section;
+		struct perf_data_section section;
 		struct byte_reader r;
 		struct buffer bytes;
 		bool ok;
@@ -130,7 +130,7 @@ static bool take_file_attr(struct perf_data_header *header, const struct record_
 	size_t size, size_t *ids_left, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
-	struct section ids;
+	struct perf_data_section ids;
 	struct buffer read;
 	bool ok;
 
@@ -148,8 +148,8 @@ static bool take_file_attr(struct perf_data_header *header, const struct record_
 	return ok;
 }
 
-static bool read_attrs(struct perf_data_header *header, const struct record_input *input, const struct section *attrs,
-	uint64_t attr_bytes, struct error *err)
+static bool read_attrs(struct perf_data_header *header, const struct record_input *input,
+	const struct perf_data_section *attrs, uint64_t attr_bytes, struct error *err)
 {
 	/* All events may say that their ids lie in the same large section, so the sum is limited. */
 	size_t ids_left = MAX_SECTION_BYTES;
@@ -172,7 +172,7 @@ bool perf_data_header_read(struct perf_data_header *header, struct record_input 
 {
 	uint8_t bytes[FILE_HEADER_BYTES] = { 0 };
 	struct byte_reader r = byte_reader_over(bytes, sizeof(bytes));
-	struct section attrs;
+	struct perf_data_section attrs;
 	uint64_t size, attr_bytes;
 
 	if (!header_read_exactly(input, bytes, PIPE_HEADER_BYTES, err))

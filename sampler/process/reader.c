@@ -21,9 +21,8 @@
 #include <unistd.h>
 
 /*
- * Rings are read before they are three quarters full, and the last quarter takes 130 ms at the usual rate. So the
- * recorder may wait for 20 or 50 ms at once; up to 5 late reads of a user follow each other, and 15 of all, then one in
- * 0.4 s.
+ * Rings are read before they are three quarters full, and the last quarter takes 130 ms at the usual rate: the recorder
+ * may wait for 20 or 50 ms at once. Up to 5 late reads of a user follow each other, 15 of all, then one in 0.4 s.
  */
 static const struct deadline_limits reader_limits = { 100000000, 300000000, 20 };
 
@@ -52,11 +51,8 @@ static const struct deadline_rights reader_rights = {
 	.rule_count = sizeof(reader_rules) / sizeof(reader_rules[0]),
 };
 
-/*
- * The subject that is read of a process. Memory that never arrives says nothing about its files, or the other way
- * round.
- */
-enum subject {
+/* The subject that is read of a process. Memory that never arrives says nothing about its files, nor they about it. */
+enum reader_subject {
 	SUBJECT_MEMORY,
 	SUBJECT_FILES, /* with the text of its maps, and what is known by its directory in /proc */
 	SUBJECT_COUNT,
@@ -71,10 +67,7 @@ static const int64_t wait_ns[SUBJECT_COUNT] = { [SUBJECT_MEMORY] = 20000000, [SU
  */
 static const int64_t first_rest_ns = 5000000;
 
-/*
- * The most that is copied of files that must not be mapped, in one recording: an account alone has half of that for
- * all.
- */
+/* The most that is copied of files that must not be mapped, in one recording. An account alone has half of it. */
 static const int64_t copy_file_bytes = 128 << 20;
 static const uint64_t copy_all_bytes = 512 << 20, copy_all_ns = 2000000000;
 
@@ -201,10 +194,7 @@ static struct late_process *find_late(const struct lateness *late, int32_t pid)
 	return id == HASH_MAP_NONE ? NULL : &late->items[id];
 }
 
-/*
- * Adds a late process. Without memory for it, the process is not left alone: its user's debt still bounds what it
- * costs.
- */
+/* Adds a late process. One that memory is short for is not left alone: its user's debt still bounds what it costs. */
 static void add_late(struct lateness *late, int32_t pid)
 {
 	struct late_process *process = find_late(late, pid);
@@ -226,7 +216,7 @@ static void add_late(struct lateness *late, int32_t pid)
 
 /* Runs a job for a process, whose input is in the room. False if there is no answer in time. */
 static bool reader_run_job(
-	struct process_reader *reader, int32_t pid, enum subject subject, int (*job)(void *room), int *fd)
+	struct process_reader *reader, int32_t pid, enum reader_subject subject, int (*job)(void *room), int *fd)
 {
 	struct lateness *late = &reader->late[subject];
 	struct late_process *process = find_late(late, pid);
@@ -545,10 +535,7 @@ static struct elf_root *find_root(struct process_reader *reader, int32_t pid)
 	return NULL;
 }
 
-/*
- * Holds the root of a process. What a container keeps of its debug files goes with its last process: its root is held
- * while that lives.
- */
+/* Holds the root of a process while that lives: a container's debug files go with its last process. */
 static void hold_root(struct process_reader *reader, int32_t pid, struct elf_image *image)
 {
 	struct elf_root *root = find_root(reader, pid);

@@ -34,7 +34,7 @@ struct reference_answer {
 	uint64_t addresses[UNWIND_MAX_FRAMES];
 };
 
-struct batch {
+struct verify_batch {
 	struct verify_stack stacks[BATCH_STACKS];
 	struct code_map *maps[BATCH_STACKS]; /* owned */
 	size_t count, map_count;
@@ -47,8 +47,8 @@ struct verifier {
 	struct verifier_options options;
 	struct unwind_library library;
 	uint32_t until_next; /* stacks to skip before the next one is chosen */
-	struct batch *filling, *running;
-	struct batch batches[BATCHES];
+	struct verify_batch *filling, *running;
+	struct verify_batch batches[BATCHES];
 	struct profile_verification counts;
 	uint64_t unfinished, no_room, by_frame_pointer; /* stacks */
 	unsigned int failures;
@@ -75,7 +75,7 @@ bool verifier_create(const struct verifier_options *options, struct verifier **v
 	return true;
 }
 
-static void batch_clear(struct batch *batch)
+static void batch_clear(struct verify_batch *batch)
 {
 	isolated_deinit(&batch->child);
 	for (size_t i = 0; i < batch->count; i++) {
@@ -85,7 +85,7 @@ static void batch_clear(struct batch *batch)
 	}
 	for (size_t i = 0; i < batch->map_count; i++)
 		code_map_destroy(batch->maps[i]);
-	*batch = (struct batch){ 0 };
+	*batch = (struct verify_batch){ 0 };
 }
 
 void verifier_destroy(struct verifier *verifier)
@@ -103,7 +103,7 @@ void verifier_destroy(struct verifier *verifier)
 
 static void walk_batch(void *context, void *result)
 {
-	const struct batch *batch = context;
+	const struct verify_batch *batch = context;
 	struct reference_answer *answers = result;
 	struct reference *reference = NULL;
 	const struct code_map *map = NULL;
@@ -257,7 +257,7 @@ static bool verify_take_answer(struct verifier *verifier, const struct verify_st
 }
 
 /* Reads the child's answers; `*next` is the first stack after the one that failed, or the count. */
-static bool verify_take_answers(struct verifier *verifier, struct batch *batch, size_t *next, struct error *err)
+static bool verify_take_answers(struct verifier *verifier, struct verify_batch *batch, size_t *next, struct error *err)
 {
 	const struct reference_answer *answers = batch->child.result;
 	size_t i = batch->first;
@@ -274,7 +274,7 @@ static bool verify_take_answers(struct verifier *verifier, struct batch *batch, 
 	return true;
 }
 
-static bool start_child(struct verifier *verifier, struct batch *batch)
+static bool start_child(struct verifier *verifier, struct verify_batch *batch)
 {
 	struct error ignored;
 
@@ -290,7 +290,7 @@ static bool start_child(struct verifier *verifier, struct batch *batch)
 /* Collects the running batch when its child has ended, and restarts it after a stack that failed. */
 static bool take_running(struct verifier *verifier, bool may_wait, struct error *err)
 {
-	struct batch *batch = verifier->running;
+	struct verify_batch *batch = verifier->running;
 
 	while (batch->count > 0) {
 		size_t next;
@@ -313,7 +313,7 @@ static bool take_running(struct verifier *verifier, bool may_wait, struct error 
 /* Gives the filled batch to a child; false while the previous child runs. */
 static bool run_filled(struct verifier *verifier)
 {
-	struct batch *filled = verifier->filling;
+	struct verify_batch *filled = verifier->filling;
 
 	if (verifier->running->count > 0)
 		return false;
@@ -329,7 +329,7 @@ static bool run_filled(struct verifier *verifier)
 static const struct code_map *map_of(
 	const struct verifier *verifier, const struct process_table *table, const struct process *process)
 {
-	struct batch *batch = verifier->filling;
+	struct verify_batch *batch = verifier->filling;
 	struct error ignored;
 
 	for (size_t i = 0; i < batch->map_count; i++)
@@ -360,7 +360,7 @@ static uint64_t return_address_of(const struct code_map *map, const struct unwin
 static bool copy_stack(const struct verifier *verifier, const struct process_table *table,
 	const struct process *process, const struct unwind_job *job)
 {
-	struct batch *batch = verifier->filling;
+	struct verify_batch *batch = verifier->filling;
 	const struct unwind_result *result = &job->result;
 	struct verify_stack *stack = &batch->stacks[batch->count];
 

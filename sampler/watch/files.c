@@ -139,7 +139,7 @@ void watch_files_sort(struct watch_files *files)
 enum rank { RANK_ORDINARY, RANK_OF_DEPLOY, RANK_NEWEST, RANK_STAYS };
 
 /* A file with what decides when it goes. */
-struct ranked {
+struct watch_files_ranked {
 	struct watch_file file;
 	enum rank rank;
 	int64_t deploy_s; /* of RANK_OF_DEPLOY: the deploy that keeps it */
@@ -147,7 +147,7 @@ struct ranked {
 
 static int watch_files_compare_ranked(const void *a, const void *b)
 {
-	const struct ranked *first = a, *second = b;
+	const struct watch_files_ranked *first = a, *second = b;
 	int by_rank = compare_numbers(first->rank, second->rank);
 	int by_deploy = compare_numbers(first->deploy_s, second->deploy_s);
 
@@ -155,7 +155,8 @@ static int watch_files_compare_ranked(const void *a, const void *b)
 }
 
 /* Ranks the profiles that come first from `at` on, in steps of 1 or -1, but for those that have a rank already. */
-static void rank_profiles(struct ranked *ranked, size_t count, size_t at, int step, const struct ranked *as)
+static void rank_profiles(
+	struct watch_files_ranked *ranked, size_t count, size_t at, int step, const struct watch_files_ranked *as)
 {
 	for (size_t left = WATCH_PAIR_PROFILES; at < count && left > 0; at += (size_t)step) {
 		if (ranked[at].file.kind != WATCH_PROFILE)
@@ -169,7 +170,7 @@ static void rank_profiles(struct ranked *ranked, size_t count, size_t at, int st
 }
 
 /* The place of the first file of this time or later. */
-static size_t find_time(const struct ranked *ranked, size_t count, int64_t unix_s)
+static size_t find_time(const struct watch_files_ranked *ranked, size_t count, int64_t unix_s)
 {
 	size_t low = 0;
 
@@ -184,9 +185,9 @@ static size_t find_time(const struct ranked *ranked, size_t count, int64_t unix_
 	return low;
 }
 
-static void rank_deploy(struct ranked *ranked, size_t count, int64_t deploy_s)
+static void rank_deploy(struct watch_files_ranked *ranked, size_t count, int64_t deploy_s)
 {
-	const struct ranked as = { .rank = RANK_OF_DEPLOY, .deploy_s = deploy_s };
+	const struct watch_files_ranked as = { .rank = RANK_OF_DEPLOY, .deploy_s = deploy_s };
 	size_t at = find_time(ranked, count, deploy_s);
 
 	rank_profiles(ranked, count, at - 1, -1, &as);
@@ -199,9 +200,9 @@ static void rank_deploy(struct ranked *ranked, size_t count, int64_t deploy_s)
 }
 
 /* The latest deploy comes first: a profile that stands beside two of them goes with the later one. */
-static void rank_files(struct ranked *ranked, size_t count)
+static void rank_files(struct watch_files_ranked *ranked, size_t count)
 {
-	const struct ranked newest = { .rank = RANK_NEWEST };
+	const struct watch_files_ranked newest = { .rank = RANK_NEWEST };
 	size_t deploys = 0;
 
 	rank_profiles(ranked, count, count - 1, -1, &newest);
@@ -224,7 +225,7 @@ static bool go_together(const struct watch_file *a, const struct watch_file *b)
 	return is_report(a) && is_report(b) && a->unix_s == b->unix_s && a->number == b->number;
 }
 
-static size_t count_expired(const struct ranked *ranked, size_t count, const struct watch_bounds *bounds)
+static size_t count_expired(const struct watch_files_ranked *ranked, size_t count, const struct watch_bounds *bounds)
 {
 	size_t files = 0, gone = 0;
 	uint64_t bytes = 0;
@@ -248,7 +249,7 @@ static size_t count_expired(const struct ranked *ranked, size_t count, const str
 bool watch_files_expired(
 	struct watch_files *files, const struct watch_bounds *bounds, size_t *expired, struct error *err)
 {
-	CLEANUP(cleanup_free) struct ranked *ranked = calloc(files->count + 1, sizeof(*ranked));
+	CLEANUP(cleanup_free) struct watch_files_ranked *ranked = calloc(files->count + 1, sizeof(*ranked));
 
 	if (!ranked)
 		return error_set_memory(err);

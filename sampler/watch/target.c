@@ -309,19 +309,19 @@ static bool watch_target_find_group(struct watch_target *target)
 }
 
 /* Directories that are still to be looked into, the ones further up first. */
-struct groups {
+struct watch_target_groups {
 	char **paths; /* owned, each of them */
 	size_t count, capacity;
 };
 
-static void watch_target_groups_deinit(struct groups *groups)
+static void watch_target_groups_deinit(struct watch_target_groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
 		free(groups->paths[i]);
 	free(groups->paths);
 }
 
-static void groups_add(struct groups *groups, const char *directory, const char *name)
+static void groups_add(struct watch_target_groups *groups, const char *directory, const char *name)
 {
 	struct error ignored;
 	char *path;
@@ -346,7 +346,7 @@ static size_t depth_of(const char *path)
 
 /* Adds the groups in a group. Those of other users are passed over where `is_trusted`: they name groups as they like.
  */
-static void groups_add_children(struct groups *groups, size_t at, bool is_trusted)
+static void groups_add_children(struct watch_target_groups *groups, size_t at, bool is_trusted)
 {
 	const char *directory = groups->paths[at];
 	DIR *list = depth_of(directory) > MOST_DEPTH ? NULL : opendir(directory);
@@ -369,7 +369,7 @@ static void groups_add_children(struct groups *groups, size_t at, bool is_truste
 static bool watch_target_find_unit(struct watch_target *target)
 {
 	static const char *const tops[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
-	CLEANUP(watch_target_groups_deinit) struct groups groups = { 0 };
+	CLEANUP(watch_target_groups_deinit) struct watch_target_groups groups = { 0 };
 
 	if (target->directory[0] && is_group(target->directory))
 		return true;
@@ -452,7 +452,7 @@ static void take_members(struct programs *programs, const char *directory)
 static pid_t search_group(struct watch_target *target)
 {
 	CLEANUP(programs_deinit) struct programs programs = { 0 };
-	CLEANUP(watch_target_groups_deinit) struct groups groups = { 0 };
+	CLEANUP(watch_target_groups_deinit) struct watch_target_groups groups = { 0 };
 	const struct program *chosen = NULL;
 	uint64_t ticks = 0;
 

@@ -26,7 +26,7 @@ enum {
 };
 
 /* A question about a frame, and what answers it. */
-struct question {
+struct hotspot_question {
 	struct hotspot_process *process;
 	const struct machine *machine;
 	const struct unwind_made_frame *frame;
@@ -173,7 +173,7 @@ static bool is_in_code_cache(const struct hotspot_process *process, uint64_t add
 }
 
 /* Finds whether there is code in use before an address. */
-static bool is_behind_code(const struct question *question, uint64_t pc, bool *is, struct error *err)
+static bool is_behind_code(const struct hotspot_question *question, uint64_t pc, bool *is, struct error *err)
 {
 	struct hotspot_frame *place;
 
@@ -186,13 +186,13 @@ static bool is_behind_code(const struct question *question, uint64_t pc, bool *i
 	return true;
 }
 
-static void keep_frame_pointer(const struct question *question)
+static void keep_frame_pointer(const struct hotspot_question *question)
 {
 	question->caller->saved[question->machine->saved_index[RBP]] = 2;
 }
 
 /* Answers with the CFA, below which the return address is. False: it cannot be there. */
-static bool answer_with(const struct question *question, uint64_t cfa, bool is_to_java)
+static bool answer_with(const struct hotspot_question *question, uint64_t cfa, bool is_to_java)
 {
 	struct unwind_made_caller *caller = question->caller;
 
@@ -206,7 +206,7 @@ static bool answer_with(const struct question *question, uint64_t cfa, bool is_t
 	return *question->answer != UNWIND_ANSWER_UNKNOWN;
 }
 
-static uint64_t hotspot_caller_frame_pointer_of(const struct question *question)
+static uint64_t hotspot_caller_frame_pointer_of(const struct hotspot_question *question)
 {
 	return question->frame->registers->values[RBP];
 }
@@ -215,7 +215,7 @@ static uint64_t hotspot_caller_frame_pointer_of(const struct question *question)
  * The frame by which native code calls Java; its frame pointer leads on, and it keeps the registers of its caller
  * (src/hotspot/cpu/x86/stubGenerator_x86_64.cpp: generate_call_stub()).
  */
-static void answer_entry(const struct question *question)
+static void answer_entry(const struct hotspot_question *question)
 {
 	static const struct {
 		uint8_t number, words;
@@ -230,7 +230,7 @@ static void answer_entry(const struct question *question)
  * An interpreted method's frame; a caller that is compiled has its own frame above the stack pointer that it had
  * when it called, not above the arguments that were put between them.
  */
-static bool answer_interpreted(const struct question *question)
+static bool answer_interpreted(const struct hotspot_question *question)
 {
 	const struct hotspot_layout *layout = &question->process->target.layout;
 	uint64_t frame_pointer = hotspot_caller_frame_pointer_of(question),
@@ -249,7 +249,7 @@ static bool answer_interpreted(const struct question *question)
  * Code that moves arguments has the return address where its caller put it, or holds it in a register meanwhile;
  * what it calls may have had the stack pointer aligned.
  */
-static bool answer_by_search(const struct question *question, struct error *err)
+static bool answer_by_search(const struct hotspot_question *question, struct error *err)
 {
 	const struct unwind_made_frame *frame = question->frame;
 	const uint64_t *registers = frame->registers->values, at = frame->stack_pointer;
@@ -273,8 +273,8 @@ static bool answer_by_search(const struct question *question, struct error *err)
 }
 
 /* Returns whether the call before a return address in a compiled method leads to a block. */
-static bool is_call_of(
-	const struct question *question, uint64_t pc, const struct hotspot_code *called, bool *is, struct error *err)
+static bool is_call_of(const struct hotspot_question *question, uint64_t pc, const struct hotspot_code *called,
+	bool *is, struct error *err)
 {
 	struct hotspot_codes *codes = &question->process->codes;
 	uint64_t start = called->start, size = called->end - called->start;
@@ -302,7 +302,7 @@ static bool is_call_of(
  * word before it (MacroAssembler::enter(), generate_method_entry_barrier()), others have none. A compiled method calls
  * them directly, so the true return address is known by its call.
  */
-static bool answer_by_call(const struct question *question, uint32_t owner, struct error *err)
+static bool answer_by_call(const struct hotspot_question *question, uint32_t owner, struct error *err)
 {
 	const uint64_t frame_pointer = hotspot_caller_frame_pointer_of(question),
 		       stack_pointer = question->frame->stack_pointer;
@@ -335,7 +335,7 @@ static bool answer_by_call(const struct question *question, uint32_t owner, stru
  * pointer (ContinuationEntry in src/hotspot/share/runtime/continuationEntry.hpp). There may be room for arguments
  * before it.
  */
-static bool answer_over_frozen(const struct question *question, struct error *err)
+static bool answer_over_frozen(const struct hotspot_question *question, struct error *err)
 {
 	enum { MOST_WORDS = 32 };
 	uint64_t at = question->frame->stack_pointer, word;
@@ -356,7 +356,8 @@ static bool answer_over_frozen(const struct question *question, struct error *er
 }
 
 /* Takes the place where a deoptimised frame goes on, which HotSpot has put into it. */
-static void take_original_pc(const struct question *question, const struct hotspot_code *code, uint64_t stack_pointer)
+static void take_original_pc(
+	const struct hotspot_question *question, const struct hotspot_code *code, uint64_t stack_pointer)
 {
 	uint64_t pc;
 
@@ -365,7 +366,7 @@ static void take_original_pc(const struct question *question, const struct hotsp
 		question->caller->frame_pc = pc;
 }
 
-static void answer_by_size(const struct question *question, const struct hotspot_step *step, uint32_t owner)
+static void answer_by_size(const struct hotspot_question *question, const struct hotspot_step *step, uint32_t owner)
 {
 	const struct unwind_made_frame *frame = question->frame;
 	uint64_t base = frame->carried != 0 && !frame->is_exact ? frame->carried : frame->stack_pointer,
@@ -380,7 +381,7 @@ static void answer_by_size(const struct question *question, const struct hotspot
 		(void)answer_with(question, hotspot_caller_frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, true);
 }
 
-static bool answer_in_code(const struct question *question, struct machine_decoder *decoder, struct error *err)
+static bool answer_in_code(const struct hotspot_question *question, struct machine_decoder *decoder, struct error *err)
 {
 	struct hotspot_frame *place;
 	struct hotspot_step step;
@@ -423,7 +424,8 @@ bool hotspot_find_caller(struct hotspot_process *process, struct machine_decoder
 	const struct unwind_made_frame *frame, struct unwind_made_caller *caller, enum unwind_answer *answer,
 	struct error *err)
 {
-	const struct question question = { process, process->target.names->table->machine, frame, caller, answer };
+	const struct hotspot_question question = { process, process->target.names->table->machine, frame, caller,
+		answer };
 	uint64_t address = frame->pc - !frame->is_exact;
 
 	*answer = UNWIND_ANSWER_UNKNOWN;

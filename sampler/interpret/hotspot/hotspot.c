@@ -17,7 +17,7 @@ enum { METHOD_FROM_LAST_SP = -1, BCP_FROM_LAST_SP = -6, BCP_REGISTER = 13 };
 /* ---- Frames ---- */
 
 /* The frames of a stack while they are named, leaf first. */
-struct naming {
+struct hotspot_naming {
 	struct hotspot_process *process;
 	const struct interpret_sample *sample;
 	struct unwind_frame *frame;
@@ -35,7 +35,7 @@ static void take_known(const struct hotspot_frame *known, struct unwind_frame *f
 }
 
 /* Makes the frame of some lines, and keeps it for the next time. */
-static bool make_frame(struct naming *naming, const struct profile_line *lines, size_t count,
+static bool make_frame(struct hotspot_naming *naming, const struct profile_line *lines, size_t count,
 	struct hotspot_frame *known, struct error *err)
 {
 	struct unwind_frame made = *naming->frame;
@@ -53,7 +53,7 @@ static bool make_frame(struct naming *naming, const struct profile_line *lines, 
 
 /* ---- Compiled methods, and HotSpot's own code ---- */
 
-static void note_code(struct naming *naming, enum hotspot_blob kind)
+static void note_code(struct hotspot_naming *naming, enum hotspot_blob kind)
 {
 	if (kind == HOTSPOT_BLOB_METHOD)
 		naming->is_in_java = true;
@@ -87,7 +87,7 @@ static bool lines_of_scopes(struct hotspot_process *process, const struct hotspo
  * without a number.
  */
 static bool lines_of_code(
-	struct naming *naming, uint32_t id, struct profile_line *lines, size_t *count, struct error *err)
+	struct hotspot_naming *naming, uint32_t id, struct profile_line *lines, size_t *count, struct error *err)
 {
 	struct hotspot_process *process = naming->process;
 	const struct hotspot_code *code = &process->codes.items[id];
@@ -122,7 +122,7 @@ static bool line_of_frozen(
 		&lines[0].function, err);
 }
 
-static bool name_code(struct naming *naming, struct error *err)
+static bool name_code(struct hotspot_naming *naming, struct error *err)
 {
 	struct hotspot_process *process = naming->process;
 	struct profile_line lines[HOTSPOT_MOST_SCOPES];
@@ -156,7 +156,7 @@ static bool name_code(struct naming *naming, struct error *err)
  * The frame pointer of an interpreted method's frame, which is two words below the stack pointer of its caller. The
  * first frame has it only behind the method's entry.
  */
-static bool find_frame_pointer(const struct naming *naming, uint64_t *frame_pointer)
+static bool find_frame_pointer(const struct hotspot_naming *naming, uint64_t *frame_pointer)
 {
 	const struct unwind_job *job = naming->sample->job;
 	const struct machine *machine = job->space.machine;
@@ -169,7 +169,7 @@ static bool find_frame_pointer(const struct naming *naming, uint64_t *frame_poin
 }
 
 /* The bytecode at which a method is; -1: not known, as in native methods. */
-static int64_t find_bci(const struct naming *naming, const struct hotspot_method *method, uint64_t slot)
+static int64_t find_bci(const struct hotspot_naming *naming, const struct hotspot_method *method, uint64_t slot)
 {
 	const struct unwind_job *job = naming->sample->job;
 	uint64_t bcp[2] = { job->registers.values[BCP_REGISTER], 0 };
@@ -183,7 +183,7 @@ static int64_t find_bci(const struct naming *naming, const struct hotspot_method
 	return -1;
 }
 
-static bool name_bytecode(struct naming *naming, uint32_t owner, int64_t bci, struct error *err)
+static bool name_bytecode(struct hotspot_naming *naming, uint32_t owner, int64_t bci, struct error *err)
 {
 	struct hotspot_process *process = naming->process;
 	const struct hotspot_method *method = &process->methods.items[owner];
@@ -209,7 +209,7 @@ static bool name_bytecode(struct naming *naming, uint32_t owner, int64_t bci, st
  * pointer that it returns to is above the frame, by no more than arguments and local variables take; or a word below,
  * since a method handle's linker removes its last argument.
  */
-static uint64_t find_method(const struct naming *naming, uint64_t *last_sp)
+static uint64_t find_method(const struct hotspot_naming *naming, uint64_t *last_sp)
 {
 	enum { MOST_VARIABLES_BYTES = (255 + 65535) * 16 };
 	const struct hotspot_layout *layout = &naming->process->target.layout;
@@ -229,7 +229,7 @@ static uint64_t find_method(const struct naming *naming, uint64_t *last_sp)
 }
 
 /* `*is_named`: it is the frame of an interpreted method. */
-static bool hotspot_name_interpreted(struct naming *naming, bool *is_named, struct error *err)
+static bool hotspot_name_interpreted(struct hotspot_naming *naming, bool *is_named, struct error *err)
 {
 	struct hotspot_process *process = naming->process;
 	uint64_t last_sp = 0, address = find_method(naming, &last_sp);
@@ -324,7 +324,7 @@ static bool hotspot_start_process(struct hotspot *hotspot, struct interpreter_pr
 
 /* ---- The kind ---- */
 
-static bool hotspot_name_frame(struct naming *naming, struct error *err)
+static bool hotspot_name_frame(struct hotspot_naming *naming, struct error *err)
 {
 	const struct hotspot_process *process = naming->process;
 	const struct unwind_frame *frame = naming->frame;
@@ -346,7 +346,7 @@ static bool hotspot_name_frame(struct naming *naming, struct error *err)
 }
 
 /* A stack of Java is whole if native code has called it, by the frame that does so. */
-static void hotspot_judge(const struct naming *naming, struct unwind_result *result)
+static void hotspot_judge(const struct hotspot_naming *naming, struct unwind_result *result)
 {
 	if ((naming->is_torn || naming->is_in_java) &&
 		(result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED))
@@ -368,7 +368,7 @@ static bool hotspot_is_made(const struct hotspot *hotspot, const struct unwind_f
  */
 static void judge_unknown(const struct hotspot *hotspot, struct unwind_result *result)
 {
-	struct naming naming = { 0 };
+	struct hotspot_naming naming = { 0 };
 
 	for (size_t i = 0; i < result->count; i++)
 		naming.is_torn |= hotspot_is_made(hotspot, &result->frames[i]);
@@ -395,7 +395,7 @@ static bool hotspot_name(
 	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
 	struct unwind_result *result = &sample->job->result;
-	struct naming naming = { .sample = sample };
+	struct hotspot_naming naming = { .sample = sample };
 
 	if (!find_ready(state, process, &naming.process, err))
 		return false;

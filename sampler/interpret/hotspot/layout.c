@@ -280,7 +280,7 @@ enum {
 /* ---- The tables ---- */
 
 /* A table of a process while it is read. */
-struct table {
+struct hotspot_table {
 	const struct hotspot_image *image;
 	uint64_t bias;
 	const uint64_t *announced; /* values of the variables */
@@ -288,7 +288,7 @@ struct table {
 	size_t size, stride;
 };
 
-static uint64_t table_word(const struct table *table, size_t entry, enum announced member, size_t size)
+static uint64_t table_word(const struct hotspot_table *table, size_t entry, enum announced member, size_t size)
 {
 	uint64_t offset = table->announced[member], value = 0;
 
@@ -298,13 +298,13 @@ static uint64_t table_word(const struct table *table, size_t entry, enum announc
 }
 
 /* Names are in the file's constants. */
-static const char *table_name(const struct table *table, size_t entry, enum announced member)
+static const char *table_name(const struct hotspot_table *table, size_t entry, enum announced member)
 {
 	return hotspot_image_text(table->image, table_word(table, entry, member, sizeof(uint64_t)) + table->bias);
 }
 
-static bool hotspot_layout_begin_table(struct table *table, const struct hotspot_memory *memory, enum announced start,
-	enum announced stride, size_t *count)
+static bool hotspot_layout_begin_table(struct hotspot_table *table, const struct hotspot_memory *memory,
+	enum announced start, enum announced stride, size_t *count)
 {
 	enum { MOST_STRIDE = 256 };
 
@@ -334,8 +334,8 @@ static uint8_t size_of_type(const char *type)
 	return sizeof(uint64_t);
 }
 
-static void take_field(
-	const struct table *table, size_t entry, const struct wanted_field *wanted, struct hotspot_layout *layout)
+static void take_field(const struct hotspot_table *table, size_t entry, const struct wanted_field *wanted,
+	struct hotspot_layout *layout)
 {
 	uint64_t offset = table_word(table, entry, STRUCT_OFFSET, sizeof(uint64_t));
 	struct hotspot_field field = { (uint32_t)offset, size_of_type(table_name(table, entry, STRUCT_TYPE_STRING)) };
@@ -352,7 +352,7 @@ static void take_field(
 }
 
 static void hotspot_layout_read_fields(
-	struct table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
+	struct hotspot_table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
 {
 	size_t count;
 
@@ -378,7 +378,7 @@ static void hotspot_layout_take_number(const char *name, uint64_t value, const s
 			memcpy((char *)layout + wanted[i].member, &value, sizeof(value));
 }
 
-static void read_sizes(struct table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
+static void read_sizes(struct hotspot_table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
 {
 	size_t count;
 	const char *name;
@@ -390,7 +390,7 @@ static void read_sizes(struct table *table, const struct hotspot_memory *memory,
 			WANTED_SIZES, layout);
 }
 
-static void read_ints(struct table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
+static void read_ints(struct hotspot_table *table, const struct hotspot_memory *memory, struct hotspot_layout *layout)
 {
 	size_t count;
 	const char *name;
@@ -442,7 +442,7 @@ bool hotspot_layout_read(const struct hotspot_image *image, uint64_t bias, const
 	struct hotspot_layout *layout)
 {
 	uint64_t addresses[ANNOUNCED], announced[ANNOUNCED];
-	struct table table = { .image = image, .bias = bias, .announced = announced };
+	struct hotspot_table table = { .image = image, .bias = bias, .announced = announced };
 
 	for (size_t i = 0; i < ANNOUNCED; i++)
 		addresses[i] = image->addresses[i] - bias;

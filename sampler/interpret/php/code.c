@@ -70,7 +70,7 @@ static void php_code_use_copy(void *context, const struct ebpf_code *copy)
 /* ---- Marks ---- */
 
 /* The sources of functions of the program, which are read together. */
-struct sources {
+struct php_sources {
 	uint64_t addresses[INTERPRETER_MOST_MARKS];
 	size_t owners[INTERPRETER_MOST_MARKS]; /* whose they are */
 	size_t count;
@@ -89,7 +89,7 @@ static size_t php_code_read_functions(const struct php_code_reader *reader, cons
 {
 	const struct interpreter_source *source = &reader->source;
 	uint8_t functions[INTERPRETER_MOST_MARKS][FUNCTION_BYTES];
-	struct sources sources = { .count = 0 };
+	struct php_sources sources = { .count = 0 };
 	size_t read = interpreter_source_read_together(source, addresses, count, functions, FUNCTION_BYTES),
 	       sources_read;
 

@@ -3,19 +3,19 @@
 #include "sampler/interpret/php/php.h"
 
 /* A process whose frames are read. */
-struct frame_reading {
+struct php_frame_reading {
 	const struct process_host *host;
 	int32_t pid;
 };
 
-static bool php_frames_read_at(const struct frame_reading *reading, uint64_t address, void *into, size_t size)
+static bool php_frames_read_at(const struct php_frame_reading *reading, uint64_t address, void *into, size_t size)
 {
 	const struct iovec piece = interpreter_piece(address, size);
 
 	return interpreter_read(reading->host, reading->pid, &piece, 1, into) == size;
 }
 
-static uint32_t php_frames_line_of(const struct frame_reading *reading, uint64_t instruction)
+static uint32_t php_frames_line_of(const struct php_frame_reading *reading, uint64_t instruction)
 {
 	uint32_t line;
 
@@ -27,7 +27,7 @@ static uint32_t php_frames_line_of(const struct frame_reading *reading, uint64_t
 
 /* Adds the word of a frame, if it stands for a function. False: it could not be read, or there is no room. */
 static bool add_word(
-	const struct frame_reading *reading, const uint8_t *frame, uint64_t *words, size_t room, size_t *count)
+	const struct php_frame_reading *reading, const uint8_t *frame, uint64_t *words, size_t room, size_t *count)
 {
 	uint64_t function = interpreter_word(frame, PHP_FRAME_FUNCTION), header[2], word;
 	uint32_t flags = (uint32_t)interpreter_word(frame, PHP_FRAME_FLAGS);
@@ -53,7 +53,7 @@ static bool add_word(
 bool php_read_frames(const struct process_host *host, const struct ebpf_php *php, int32_t pid, uint64_t *words,
 	size_t room, struct ebpf_frames *frames)
 {
-	const struct frame_reading reading = { host, pid };
+	const struct php_frame_reading reading = { host, pid };
 	uint8_t frame[PHP_FRAME_BYTES] = { 0 };
 	uint64_t address;
 	size_t count = 0;

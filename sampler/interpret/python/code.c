@@ -197,7 +197,7 @@ static struct object object_at(uint64_t address, size_t header, size_t wish)
 }
 
 /* Text, as a string object has it. */
-struct text {
+struct python_text {
 	size_t kind;   /* bytes of a character */
 	size_t data;   /* offset in bytes */
 	size_t length; /* characters that are read */
@@ -205,13 +205,13 @@ struct text {
 
 /* False: it is no string. */
 static bool python_code_find_text(
-	const struct python_image *python, const struct object *object, size_t most, struct text *text)
+	const struct python_image *python, const struct object *object, size_t most, struct python_text *text)
 {
 	uint32_t state = code_half(object->bytes, python->unicode_state) >> python->unicode_kind_bit;
 	uint64_t length = interpreter_word(object->bytes, python->unicode_length);
 	bool is_compact = state >> 3 & 1, is_ascii = state >> 4 & 1;
 
-	*text = (struct text){ .kind = state & 7,
+	*text = (struct python_text){ .kind = state & 7,
 		.data = is_ascii ? python->unicode_ascii : python->unicode_compact,
 		.length = length < most ? (size_t)length : most };
 	return is_compact && length <= MOST_LENGTH &&
@@ -231,7 +231,7 @@ static uint32_t character_at(const uint8_t *bytes, size_t kind)
  * U+FFFD.
  */
 static void python_code_append_text(
-	const struct object *object, const struct text *text, size_t most, struct buffer *out)
+	const struct object *object, const struct python_text *text, size_t most, struct buffer *out)
 {
 	size_t end = out->size + most;
 
@@ -249,7 +249,7 @@ static void python_code_append_text(
 
 /* The parts of the three objects that are read, by what their headers tell. */
 struct content {
-	struct text qualname, filename;
+	struct python_text qualname, filename;
 	size_t table_bytes;
 };
 
@@ -300,7 +300,7 @@ bool python_text_append(const struct python_image *python, const uint8_t *bytes,
 {
 	const struct object object = { .size = size, .bytes = bytes };
 	size_t header = object_header_bytes(python);
-	struct text found;
+	struct python_text found;
 
 	if (header == 0 || header > size || !python_code_find_text(python, &object, size, &found) || found.data > size)
 		return false;

@@ -13,7 +13,7 @@ enum {
 
 /* A process whose frames are read, and memory of it around the last one: frames that call each other lie side by side.
  */
-struct frame_reading {
+struct python_frame_reading {
 	const struct process_host *host;
 	const struct ebpf_python *python;
 	int32_t pid;
@@ -31,7 +31,7 @@ struct python_frame {
 	uint8_t mark;
 };
 
-static bool python_frames_read_at(const struct frame_reading *reading, uint64_t address, void *into, size_t size)
+static bool python_frames_read_at(const struct python_frame_reading *reading, uint64_t address, void *into, size_t size)
 {
 	const struct iovec piece = interpreter_piece(address, size);
 
@@ -39,7 +39,7 @@ static bool python_frames_read_at(const struct frame_reading *reading, uint64_t 
 }
 
 /* Two words of one structure. */
-static bool python_frames_read_pair(const struct frame_reading *reading, uint64_t address, uint32_t first,
+static bool python_frames_read_pair(const struct python_frame_reading *reading, uint64_t address, uint32_t first,
 	uint32_t second, uint64_t *a, uint64_t *b)
 {
 	const struct iovec pieces[] = { interpreter_piece(address + first, sizeof(*a)),
@@ -62,7 +62,7 @@ struct thread_states {
 	uint32_t looked_at;
 };
 
-static bool python_frames_has_frames(const struct frame_reading *reading, uint64_t state)
+static bool python_frames_has_frames(const struct python_frame_reading *reading, uint64_t state)
 {
 	const struct ebpf_python *python = reading->python;
 	uint64_t frame, next;
@@ -74,8 +74,8 @@ static bool python_frames_has_frames(const struct frame_reading *reading, uint64
 }
 
 /* Looks through the states of one interpreter. */
-static void find_in_list(
-	const struct frame_reading *reading, uint64_t state, uint32_t native_thread_id, struct thread_states *found)
+static void find_in_list(const struct python_frame_reading *reading, uint64_t state, uint32_t native_thread_id,
+	struct thread_states *found)
 {
 	const struct ebpf_python *python = reading->python;
 
@@ -90,7 +90,8 @@ static void find_in_list(
 	}
 }
 
-static void find_states(const struct frame_reading *reading, uint32_t native_thread_id, struct thread_states *found)
+static void find_states(
+	const struct python_frame_reading *reading, uint32_t native_thread_id, struct thread_states *found)
 {
 	const struct ebpf_python *python = reading->python;
 	uint64_t interpreter, first, next;
@@ -114,7 +115,7 @@ struct activation {
 	uint64_t cframe, outer_cframe, outer_frame;
 };
 
-static bool enter_cframe(const struct frame_reading *reading, uint64_t cframe, struct activation *activation)
+static bool enter_cframe(const struct python_frame_reading *reading, uint64_t cframe, struct activation *activation)
 {
 	const struct ebpf_python *python = reading->python;
 
@@ -129,7 +130,7 @@ static bool enter_cframe(const struct frame_reading *reading, uint64_t cframe, s
 /* ---- Frames ---- */
 
 static bool find_first_frame(
-	const struct frame_reading *reading, uint64_t thread, struct activation *activation, uint64_t *frame)
+	const struct python_frame_reading *reading, uint64_t thread, struct activation *activation, uint64_t *frame)
 {
 	const struct ebpf_python *python = reading->python;
 	uint64_t cframe;
@@ -157,7 +158,7 @@ static size_t frame_bytes_of(const struct ebpf_python *python)
 }
 
 /* Reads from the start of the frame's page to its end. */
-static bool read_around(struct frame_reading *reading, uint64_t frame)
+static bool read_around(struct python_frame_reading *reading, uint64_t frame)
 {
 	reading->start = frame / PAGE_BYTES * PAGE_BYTES;
 	reading->size = (size_t)(frame - reading->start) + reading->frame_bytes;
@@ -167,7 +168,7 @@ static bool read_around(struct frame_reading *reading, uint64_t frame)
 	return false;
 }
 
-static bool python_frames_read_frame(struct frame_reading *reading, uint64_t address, struct python_frame *frame)
+static bool python_frames_read_frame(struct python_frame_reading *reading, uint64_t address, struct python_frame *frame)
 {
 	const struct ebpf_python *python = reading->python;
 	const uint8_t *bytes;
@@ -185,7 +186,7 @@ static bool python_frames_read_frame(struct frame_reading *reading, uint64_t add
 }
 
 /* The address of the first instruction of what the frame runs. */
-static uint64_t find_instructions(const struct frame_reading *reading, const struct python_frame *frame)
+static uint64_t find_instructions(const struct python_frame_reading *reading, const struct python_frame *frame)
 {
 	uint64_t code = frame->code / 16 * 16, copies, copy;
 
@@ -196,7 +197,7 @@ static uint64_t find_instructions(const struct frame_reading *reading, const str
 	return code + reading->python->instructions;
 }
 
-static uint32_t position_of(const struct frame_reading *reading, const struct python_frame *frame)
+static uint32_t position_of(const struct python_frame_reading *reading, const struct python_frame *frame)
 {
 	uint64_t unit = (frame->instruction - find_instructions(reading, frame)) / 2;
 
@@ -207,8 +208,8 @@ static uint32_t position_of(const struct frame_reading *reading, const struct py
  * Makes the next word, of a frame or of the activation that ends, and goes to the caller. `*has_more`: there is another
  * word. False: memory is missing.
  */
-static bool python_frames_read_word(
-	struct frame_reading *reading, struct activation *activation, uint64_t *address, uint64_t *word, bool *has_more)
+static bool python_frames_read_word(struct python_frame_reading *reading, struct activation *activation,
+	uint64_t *address, uint64_t *word, bool *has_more)
 {
 	const struct ebpf_python *python = reading->python;
 	struct python_frame frame;
@@ -230,13 +231,14 @@ static bool python_frames_read_word(
 
 /* ---- Tasks ---- */
 
-static bool read_byte(const struct frame_reading *reading, uint64_t address, uint8_t *byte)
+static bool read_byte(const struct python_frame_reading *reading, uint64_t address, uint8_t *byte)
 {
 	return python_frames_read_at(reading, address, byte, sizeof(*byte));
 }
 
 /* The coroutine that a coroutine awaits, whose frame was read; 0: it awaits something else. */
-static uint64_t find_awaited(const struct frame_reading *reading, uint64_t coroutine, const struct python_frame *frame)
+static uint64_t find_awaited(
+	const struct python_frame_reading *reading, uint64_t coroutine, const struct python_frame *frame)
 {
 	const struct ebpf_python *python = reading->python;
 	uint64_t awaited, type, awaited_type;
@@ -255,7 +257,7 @@ static uint64_t find_awaited(const struct frame_reading *reading, uint64_t corou
 }
 
 /* Adds the coroutines of a task, the innermost first, from the outermost one on. Returns how many are left to add. */
-static size_t add_coroutines(struct frame_reading *reading, uint64_t coroutine, size_t most)
+static size_t add_coroutines(struct python_frame_reading *reading, uint64_t coroutine, size_t most)
 {
 	size_t begin = reading->count;
 	struct python_frame frame;
@@ -276,7 +278,7 @@ static size_t add_coroutines(struct frame_reading *reading, uint64_t coroutine, 
 }
 
 /* The task that awaits a task, if it is the only one; 0: there is none. */
-static uint64_t find_awaiter(const struct frame_reading *reading, uint64_t task)
+static uint64_t find_awaiter(const struct python_frame_reading *reading, uint64_t task)
 {
 	const struct ebpf_python *python = reading->python;
 	uint8_t has_many, is_task;
@@ -289,7 +291,7 @@ static uint64_t find_awaiter(const struct frame_reading *reading, uint64_t task)
 		       : 0;
 }
 
-static uint64_t find_coroutine(const struct frame_reading *reading, uint64_t task)
+static uint64_t find_coroutine(const struct python_frame_reading *reading, uint64_t task)
 {
 	uint64_t coroutine;
 
@@ -299,7 +301,7 @@ static uint64_t find_coroutine(const struct frame_reading *reading, uint64_t tas
 		       : 0;
 }
 
-static void add_awaiters(struct frame_reading *reading, uint64_t task)
+static void add_awaiters(struct python_frame_reading *reading, uint64_t task)
 {
 	for (size_t left = MOST_AWAITERS; left > 0 && (task = find_awaiter(reading, task)) != 0; left--)
 		left = add_coroutines(reading, find_coroutine(reading, task), left - 1) + 1;
@@ -312,7 +314,7 @@ struct task_list {
 	uint64_t awaiters[EBPF_PYTHON_TASK_BITS / 64];
 };
 
-static void read_tasks(const struct frame_reading *reading, uint64_t thread, struct task_list *list)
+static void read_tasks(const struct python_frame_reading *reading, uint64_t thread, struct task_list *list)
 {
 	uint64_t end = thread + reading->python->tasks, node = end;
 
@@ -326,7 +328,7 @@ static void read_tasks(const struct frame_reading *reading, uint64_t thread, str
 }
 
 /* One of the tasks of an event loop that waits, by chance, of those that await no other one; 0: there is none. */
-static uint64_t choose_task(const struct frame_reading *reading, uint64_t thread)
+static uint64_t choose_task(const struct python_frame_reading *reading, uint64_t thread)
 {
 	uint64_t chance = (uint64_t)clock_read_ns(CLOCK_MONOTONIC), loop;
 	struct task_list list = { 0 };
@@ -344,7 +346,7 @@ static uint64_t choose_task(const struct frame_reading *reading, uint64_t thread
 	return count > 0 ? list.tasks[hash_mix(chance, thread) % count] : 0;
 }
 
-static void python_frames_add_waiting_task(struct frame_reading *reading, uint64_t thread)
+static void python_frames_add_waiting_task(struct python_frame_reading *reading, uint64_t thread)
 {
 	uint64_t task = choose_task(reading, thread);
 
@@ -359,7 +361,7 @@ static void python_frames_add_waiting_task(struct frame_reading *reading, uint64
 /* ---- All frames ---- */
 
 /* Adds the frames of one state. Returns whether there are more than there is room for, or that could be read. */
-static bool add_frames_of_state(struct frame_reading *reading, uint64_t state, uint64_t task)
+static bool add_frames_of_state(struct python_frame_reading *reading, uint64_t state, uint64_t task)
 {
 	struct activation activation = { 0 };
 	uint64_t address, task_frame;
@@ -383,7 +385,7 @@ static bool add_frames_of_state(struct frame_reading *reading, uint64_t state, u
 }
 
 /* The task that a state runs; 0: none. `*is_idle`: it has tasks, and runs none of them. */
-static uint64_t find_task(const struct frame_reading *reading, uint64_t state, bool *is_idle)
+static uint64_t find_task(const struct python_frame_reading *reading, uint64_t state, bool *is_idle)
 {
 	uint32_t offset = reading->python->running_task;
 	uint64_t task = 0;
@@ -395,7 +397,7 @@ static uint64_t find_task(const struct frame_reading *reading, uint64_t state, b
 bool python_read_frames(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
 	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_frames *frames)
 {
-	struct frame_reading reading = { .host = host,
+	struct python_frame_reading reading = { .host = host,
 		.python = python,
 		.pid = pid,
 		.frame_bytes = frame_bytes_of(python),

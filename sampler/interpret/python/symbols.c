@@ -6,17 +6,17 @@
 enum { MOST_SEARCHED_BYTES = 1 << 18 };
 
 /* A table of symbols, and their names. */
-struct table {
+struct python_symbol_table {
 	struct elf_section symbols, names;
 };
 
 static bool python_symbols_find_table(
-	struct elf_image *elf, const char *symbols, const char *names, struct table *table)
+	struct elf_image *elf, const char *symbols, const char *names, struct python_symbol_table *table)
 {
 	return elf_image_section(elf, symbols, &table->symbols) && elf_image_section(elf, names, &table->names);
 }
 
-static bool python_symbols_has_name(const struct table *table, const Elf64_Sym *symbol, const char *name)
+static bool python_symbols_has_name(const struct python_symbol_table *table, const Elf64_Sym *symbol, const char *name)
 {
 	size_t size = strlen(name) + 1;
 
@@ -25,7 +25,7 @@ static bool python_symbols_has_name(const struct table *table, const Elf64_Sym *
 }
 
 static void python_symbols_take_symbol(
-	struct python_symbols *symbols, const struct table *table, const Elf64_Sym *symbol)
+	struct python_symbols *symbols, const struct python_symbol_table *table, const Elf64_Sym *symbol)
 {
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
 		return;
@@ -37,7 +37,7 @@ static void python_symbols_take_symbol(
 		symbols->text_type = symbol->st_value;
 }
 
-static void python_symbols_take_table(struct python_symbols *symbols, const struct table *table)
+static void python_symbols_take_table(struct python_symbols *symbols, const struct python_symbol_table *table)
 {
 	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
 
@@ -50,7 +50,7 @@ static void python_symbols_take_table(struct python_symbols *symbols, const stru
 }
 
 /* Versions before 3.10 have no section for it. Their tables of names have 40 kB; larger ones are not looked through. */
-static bool has_runtime_name(const struct table *table)
+static bool has_runtime_name(const struct python_symbol_table *table)
 {
 	static const char name[] = "\0_PyRuntime";
 
@@ -61,7 +61,7 @@ static bool has_runtime_name(const struct table *table)
 bool python_symbols_read(struct elf_image *elf, struct python_symbols *symbols)
 {
 	struct elf_section runtime;
-	struct table dynamic = { 0 }, all = { 0 };
+	struct python_symbol_table dynamic = { 0 }, all = { 0 };
 	bool has_section, has_dynamic;
 
 	*symbols = (struct python_symbols){ 0 };

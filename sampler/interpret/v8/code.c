@@ -92,7 +92,7 @@ bool v8_read_code(struct v8_heap *heap, uint64_t stream, struct v8_code *code)
 }
 
 /* A search from an address downwards. */
-struct search {
+struct v8_code_search {
 	struct v8_heap *heap;
 	uint64_t address;
 	size_t candidates;
@@ -101,7 +101,7 @@ struct search {
 };
 
 /* Looks at the places of a page where an object may begin, the last first. */
-static void search_page(struct search *search, const uint8_t *bytes, uint64_t page)
+static void search_page(struct v8_code_search *search, const uint8_t *bytes, uint64_t page)
 {
 	const struct v8_layout *layout = search->heap->layout;
 	uint64_t header = (uint64_t)layout->at[V8_STREAM_HEADER];
@@ -134,7 +134,7 @@ static size_t read_pages(struct v8_heap *heap, uint64_t page, uint8_t *bytes, si
 
 bool v8_find_code(struct v8_heap *heap, uint64_t address, struct v8_code *code)
 {
-	struct search search = { .heap = heap, .address = address, .code = code };
+	struct v8_code_search search = { .heap = heap, .address = address, .code = code };
 	uint64_t page = address - address % PAGE_BYTES;
 	CLEANUP(cleanup_free) uint8_t *bytes = malloc((size_t)PAGE_BYTES * PAGES_AT_ONCE);
 

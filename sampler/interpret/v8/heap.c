@@ -97,20 +97,20 @@ enum {
 enum { STRING_BYTES = 32, SHORT_BYTES = 192, CHUNK_BYTES = 1 << 16, MOST_PARTS = 1 << 16, MOST_PENDING = 4096 };
 
 /* A part of a string that is to be read. */
-struct part {
+struct v8_heap_part {
 	uint64_t tagged;
 	size_t first, count; /* characters; SIZE_MAX: all */
 };
 
-struct reading {
+struct v8_heap_reading {
 	struct v8_heap *heap;
 	const struct v8_text *text;
 	size_t left; /* characters that may still come */
-	struct part *pending;
+	struct v8_heap_part *pending;
 	size_t pending_count, pending_capacity, parts;
 };
 
-static bool take_characters(struct reading *reading, uint64_t address, size_t count, bool is_wide)
+static bool take_characters(struct v8_heap_reading *reading, uint64_t address, size_t count, bool is_wide)
 {
 	size_t width = is_wide ? 2 : 1;
 	uint8_t small[256], *chunk = small;
@@ -135,19 +135,19 @@ static bool take_characters(struct reading *reading, uint64_t address, size_t co
 	return true;
 }
 
-static bool heap_add_part(struct reading *reading, uint64_t tagged, size_t first, size_t count)
+static bool heap_add_part(struct v8_heap_reading *reading, uint64_t tagged, size_t first, size_t count)
 {
 	struct error ignored;
 
 	if (!ARRAY_RESERVE(
 		    &reading->pending, &reading->pending_capacity, reading->pending_count + 1, MOST_PENDING, &ignored))
 		return false;
-	reading->pending[reading->pending_count++] = (struct part){ tagged, first, count };
+	reading->pending[reading->pending_count++] = (struct v8_heap_part){ tagged, first, count };
 	return true;
 }
 
 /* Reads a string's head, and what follows it, if there is as much: most strings are short. */
-static bool heap_read_head(struct reading *reading, uint64_t tagged, uint8_t object[SHORT_BYTES], size_t *size)
+static bool heap_read_head(struct v8_heap_reading *reading, uint64_t tagged, uint8_t object[SHORT_BYTES], size_t *size)
 {
 	*size = SHORT_BYTES;
 	if (v8_is_pointer(tagged) && v8_read(reading->heap, tagged - 1, object, SHORT_BYTES))
@@ -157,7 +157,7 @@ static bool heap_read_head(struct reading *reading, uint64_t tagged, uint8_t obj
 }
 
 /* Reads a part, or has the parts that it is made of read next. */
-static bool heap_read_part(struct reading *reading, const struct part *part)
+static bool heap_read_part(struct v8_heap_reading *reading, const struct v8_heap_part *part)
 {
 	const int32_t *at = reading->heap->layout->at;
 	uint8_t object[SHORT_BYTES];
@@ -204,11 +204,11 @@ static bool heap_read_part(struct reading *reading, const struct part *part)
 
 bool v8_read_text(struct v8_heap *heap, uint64_t tagged, size_t most, const struct v8_text *text)
 {
-	struct reading reading = { .heap = heap, .text = text, .left = most };
+	struct v8_heap_reading reading = { .heap = heap, .text = text, .left = most };
 	bool is_read = heap_add_part(&reading, tagged, 0, SIZE_MAX);
 
 	while (is_read && reading.pending_count > 0) {
-		struct part part = reading.pending[--reading.pending_count];
+		struct v8_heap_part part = reading.pending[--reading.pending_count];
 
 		is_read = reading.parts++ < MOST_PARTS && heap_read_part(&reading, &part);
 	}

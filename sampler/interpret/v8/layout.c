@@ -95,7 +95,7 @@ static const struct number_value values[] = {
 /* Objects are read at most so far, and frames as far from the frame pointer. */
 enum { MOST_REGISTER = 15, MOST_NUMBER = 4096, MOST_OFFSET = 120, LEAST_OFFSET = -120 };
 
-struct reading {
+struct v8_layout_reading {
 	struct elf_image *elf;
 	struct v8_layout *layout;
 	bool is_found[V8_NUMBERS];
@@ -103,7 +103,7 @@ struct reading {
 	bool has_bytecode_wrapper;
 };
 
-static bool v8_layout_read_number(const struct reading *reading, uint64_t address, int32_t *number)
+static bool v8_layout_read_number(const struct v8_layout_reading *reading, uint64_t address, int32_t *number)
 {
 	size_t size;
 	const uint8_t *bytes = elf_image_bytes_at(reading->elf, address, &size);
@@ -117,7 +117,7 @@ static bool v8_layout_read_number(const struct reading *reading, uint64_t addres
 	return !bytes;
 }
 
-static void v8_layout_take_symbol(struct reading *reading, const char *name, uint64_t address)
+static void v8_layout_take_symbol(struct v8_layout_reading *reading, const char *name, uint64_t address)
 {
 	int32_t number;
 
@@ -139,7 +139,7 @@ static void v8_layout_take_symbol(struct reading *reading, const char *name, uin
 }
 
 /* The sizes of bytecodes: a symbol of V8's own, where it is exported or the file is not stripped. */
-static void take_sizes(struct reading *reading, const char *name, const Elf64_Sym *symbol)
+static void take_sizes(struct v8_layout_reading *reading, const char *name, const Elf64_Sym *symbol)
 {
 	struct v8_layout *layout = reading->layout;
 	size_t size;
@@ -155,7 +155,8 @@ static void take_sizes(struct reading *reading, const char *name, const Elf64_Sy
 	layout->bytecode_count = (uint16_t)(symbol->st_size / V8_OPERAND_SCALES);
 }
 
-static void take_symbols(struct reading *reading, const struct elf_section *symbols, const struct elf_section *strings)
+static void take_symbols(
+	struct v8_layout_reading *reading, const struct elf_section *symbols, const struct elf_section *strings)
 {
 	struct byte_reader r = byte_reader_over(symbols->bytes, symbols->size);
 
@@ -192,7 +193,7 @@ static bool is_in_bounds(enum v8_number number, int32_t value)
  * The table of positions stands behind what leads to the function. Of bytecode it is the last of three words before
  * version 12, and the first of them from then on, where a wrapper comes before them.
  */
-static void complete_positions(struct reading *reading)
+static void complete_positions(struct v8_layout_reading *reading)
 {
 	struct v8_layout *layout = reading->layout;
 
@@ -202,7 +203,7 @@ static void complete_positions(struct reading *reading)
 }
 
 /* Fills in what the symbols leave out. False: something is missing that is needed. */
-static bool v8_layout_complete(struct reading *reading)
+static bool v8_layout_complete(struct v8_layout_reading *reading)
 {
 	struct v8_layout *layout = reading->layout;
 
@@ -227,7 +228,7 @@ static bool v8_layout_complete(struct reading *reading)
 bool v8_layout_read(struct elf_image *elf, struct buffer *notices, void **layout, struct error *err)
 {
 	static const char wanted[] = "v8dbg_class_JSFunction__";
-	struct reading reading = { .elf = elf };
+	struct v8_layout_reading reading = { .elf = elf };
 	struct elf_section symbols, strings;
 
 	(void)notices;

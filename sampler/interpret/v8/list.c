@@ -19,13 +19,13 @@ static size_t read_heads(
 	return v8_read_pieces(heap, pieces, count, heads) / BYTES;
 }
 
-struct listing {
+struct v8_listing {
 	struct v8_heap *heap;
 	struct v8_listed **functions;
 	size_t *count, *capacity, most;
 };
 
-static bool list_add_listed(struct listing *listing, uint64_t shared, uint64_t bytecode, struct error *err)
+static bool list_add_listed(struct v8_listing *listing, uint64_t shared, uint64_t bytecode, struct error *err)
 {
 	if (*listing->count >= listing->most)
 		return true;
@@ -36,7 +36,7 @@ static bool list_add_listed(struct listing *listing, uint64_t shared, uint64_t b
 }
 
 /* Adds the functions among the references; `shared` is changed. */
-static bool list_some(struct listing *listing, uint64_t *shared, size_t count, struct error *err)
+static bool list_some(struct v8_listing *listing, uint64_t *shared, size_t count, struct error *err)
 {
 	struct v8_heap *heap = listing->heap;
 	uint64_t heads[AT_ONCE][HEAD_WORDS], data[AT_ONCE];
@@ -73,7 +73,7 @@ static bool is_weak(uint64_t word)
 bool v8_list_functions(struct v8_heap *heap, uint64_t script, size_t most, struct v8_listed **functions, size_t *count,
 	size_t *capacity, struct error *err)
 {
-	struct listing listing = { heap, functions, count, capacity, most };
+	struct v8_listing listing = { heap, functions, count, capacity, most };
 	uint64_t list, length, words[AT_ONCE];
 
 	if (!v8_read(heap, script - 1 + (uint64_t)heap->layout->at[V8_SCRIPT_FUNCTIONS], &list, sizeof(list)) ||

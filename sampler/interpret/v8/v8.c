@@ -22,7 +22,7 @@ static const char *const marks[] = { "JS:~", "JS:^", "JS:+", "JS:*", "RegExp:" }
 /* ---- Frames ---- */
 
 /* A frame of the stack that is named. */
-struct naming {
+struct v8_naming {
 	struct interpreter_names *names;
 	struct v8_known *known;
 	const struct unwind_stack_dump *dump;
@@ -34,7 +34,7 @@ struct naming {
 enum { MOST_BYTECODE = 1 << 24 };
 
 static bool v8_name_function(
-	const struct naming *naming, struct v8_known_function *function, enum v8_tier tier, struct error *err)
+	const struct v8_naming *naming, struct v8_known_function *function, enum v8_tier tier, struct error *err)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
 	struct interpreter_function made = { .file = function->path, .start_line = function->line };
@@ -48,8 +48,8 @@ static bool v8_name_function(
 }
 
 /* Gives the frame the names and lines of functions, the innermost first. It stays as it is for want of a name. */
-static bool v8_set_frame(
-	const struct naming *naming, const struct v8_place *places, size_t count, enum v8_tier tier, struct error *err)
+static bool v8_set_frame(const struct v8_naming *naming, const struct v8_place *places, size_t count, enum v8_tier tier,
+	struct error *err)
 {
 	struct profile_line lines[V8_MOST_PLACES] = { 0 };
 
@@ -67,7 +67,7 @@ static bool v8_set_frame(
 }
 
 /* A word below the frame pointer; false: it was not copied. */
-static bool v8_read_slot(const struct naming *naming, enum v8_number offset, uint64_t *word)
+static bool v8_read_slot(const struct v8_naming *naming, enum v8_number offset, uint64_t *word)
 {
 	int64_t at = naming->known->heap.layout->at[offset];
 
@@ -75,7 +75,7 @@ static bool v8_read_slot(const struct naming *naming, enum v8_number offset, uin
 }
 
 /* The frame's JSFunction, which it has if it has a context; 0: none. */
-static uint64_t read_js_function(const struct naming *naming)
+static uint64_t read_js_function(const struct v8_naming *naming)
 {
 	uint64_t context, function;
 
@@ -86,7 +86,7 @@ static uint64_t read_js_function(const struct naming *naming)
 }
 
 /* Recalls what the frame had when its words were copied. */
-static bool recall_interpreted(const struct naming *naming, uint32_t *function)
+static bool recall_interpreted(const struct v8_naming *naming, uint32_t *function)
 {
 	const struct v8_frame_place place = { naming->frame_pointer, naming->frame->pc };
 	uint64_t ignored;
@@ -97,7 +97,7 @@ static bool recall_interpreted(const struct naming *naming, uint32_t *function)
 	return *function != HASH_MAP_NONE;
 }
 
-static bool keep_interpreted(const struct naming *naming, uint32_t function, struct error *err)
+static bool keep_interpreted(const struct v8_naming *naming, uint32_t function, struct error *err)
 {
 	const struct v8_frame_place place = { naming->frame_pointer, naming->frame->pc };
 	uint32_t *value;
@@ -113,7 +113,7 @@ static bool keep_interpreted(const struct naming *naming, uint32_t function, str
  * Returns where a frame is in its bytecode. In the slot is where it was when it called; of the leaf the interpreter's
  * own registers tell it, unless their code has used them for something else: then it has called.
  */
-static int64_t bytecode_offset(const struct naming *naming, uint64_t bytecode, uint64_t slot)
+static int64_t bytecode_offset(const struct v8_naming *naming, uint64_t bytecode, uint64_t slot)
 {
 	const int32_t *at = naming->known->heap.layout->at;
 	int64_t header = at[V8_BYTECODE_DATA] - 1;
@@ -124,7 +124,7 @@ static int64_t bytecode_offset(const struct naming *naming, uint64_t bytecode, u
 	return (int64_t)v8_small(slot) - header;
 }
 
-static bool v8_name_interpreted(const struct naming *naming, struct error *err)
+static bool v8_name_interpreted(const struct v8_naming *naming, struct error *err)
 {
 	uint64_t js_function = read_js_function(naming), bytecode, offset;
 	struct v8_place place = { 0 };
@@ -143,7 +143,7 @@ static bool v8_name_interpreted(const struct naming *naming, struct error *err)
 		       v8_set_frame(naming, &place, 1, V8_INTERPRETED, err));
 }
 
-static bool name_compiled(const struct naming *naming, bool *is_named, struct error *err)
+static bool name_compiled(const struct v8_naming *naming, bool *is_named, struct error *err)
 {
 	const struct v8_frame frame = { unwind_frame_address(naming->frame), read_js_function(naming),
 		naming->frame->stack_pointer, naming->dump };
@@ -163,7 +163,7 @@ static bool name_compiled(const struct naming *naming, bool *is_named, struct er
 /* ---- Stacks ---- */
 
 /* Returns whether a frame may be V8's: its code is the file's, or made while the program runs. */
-static bool v8_is_candidate(const struct naming *naming, const struct process_table *table, bool *is_made)
+static bool v8_is_candidate(const struct v8_naming *naming, const struct process_table *table, bool *is_made)
 {
 	const struct process_image *image = &table->images[table->places[naming->frame->image].image];
 
@@ -171,7 +171,7 @@ static bool v8_is_candidate(const struct naming *naming, const struct process_ta
 	return *is_made || image->elf == naming->known->heap.layout->elf;
 }
 
-static bool v8_name_frame(const struct naming *naming, bool is_made, struct error *err)
+static bool v8_name_frame(const struct v8_naming *naming, bool is_made, struct error *err)
 {
 	bool is_named = false;
 
@@ -192,7 +192,7 @@ static bool v8_name(
 	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
 	struct unwind_result *result = &sample->job->result;
-	struct naming naming = { .names = state, .dump = &sample->job->dump };
+	struct v8_naming naming = { .names = state, .dump = &sample->job->dump };
 	const struct process_table *table = naming.names->table;
 
 	if (!process->state) {

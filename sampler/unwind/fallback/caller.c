@@ -23,7 +23,7 @@ enum { WORD_BYTES = 8, WORD_MASK = WORD_BYTES - 1 };
 
 enum candidate_kind { BY_INSTRUCTIONS, BY_SYSTEM_CALL, BY_FRAME_POINTER, BY_STACK_SCAN };
 
-struct candidate {
+struct caller_candidate {
 	enum candidate_kind kind;
 	uint64_t lowest;         /* the lowest word of the stack that it rests on */
 	uint64_t slot;           /* where the return address stands */
@@ -55,7 +55,7 @@ static const unsigned int needed[] = {
  * Returns whether the candidate rests above the stack pointer. The instructions of the leaf may switch to another
  * stack, whose frame may lie anywhere.
  */
-static bool fallback_caller_is_above(const struct walk *w, const struct candidate *c)
+static bool fallback_caller_is_above(const struct walk *w, const struct caller_candidate *c)
 {
 	return c->kind == BY_INSTRUCTIONS ? walk_moves_up(w, c->stack_pointer) : c->lowest >= walk_stack_pointer(w);
 }
@@ -75,7 +75,7 @@ static unsigned int evidence_of_return_address(struct walk *w, uint64_t return_a
 }
 
 /* Reads the return address, and stops at the first evidence that refutes the candidate. */
-static unsigned int gather_evidence(struct walk *w, struct candidate *c)
+static unsigned int gather_evidence(struct walk *w, struct caller_candidate *c)
 {
 	unsigned int evidence =
 		(fallback_caller_is_above(w, c) ? IS_ABOVE : 0) | (c->lowest % WORD_BYTES == 0 ? IS_ALIGNED : 0);
@@ -91,13 +91,13 @@ static unsigned int gather_evidence(struct walk *w, struct candidate *c)
 	return evidence | evidence_of_return_address(w, c->return_address);
 }
 
-enum verdict {
+enum caller_verdict {
 	VERDICT_REFUTED,
 	VERDICT_HOLDS,
 	VERDICT_NOT_COPIED, /* nothing speaks against the place, but what stands there lies above the stack copy */
 };
 
-static enum verdict verdict_on_place(struct walk *w, struct candidate *c)
+static enum caller_verdict verdict_on_place(struct walk *w, struct caller_candidate *c)
 {
 	unsigned int missing;
 
@@ -117,12 +117,12 @@ static const struct unwind_frame *last_frame(const struct walk *w)
 }
 
 /* The instructions of a frame's function, up to its return or from its entry, show where the return address is. */
-static bool propose_by_instructions(struct walk *w, struct candidate *c)
+static bool propose_by_instructions(struct walk *w, struct caller_candidate *c)
 {
 	uint64_t cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset,
 		 slot = cfa - WORD_BYTES;
 
-	*c = (struct candidate){ BY_INSTRUCTIONS, slot, slot, cfa, 0, 0 };
+	*c = (struct caller_candidate){ BY_INSTRUCTIONS, slot, slot, cfa, 0, 0 };
 	return w->cached.cfa_offset != 0;
 }
 
@@ -130,19 +130,20 @@ static bool propose_by_instructions(struct walk *w, struct candidate *c)
  * glibc's clone3 has no rules where the child comes into being: the parent returns from there, the child has nowhere to
  * return to.
  */
-static bool propose_by_system_call(struct walk *w, struct candidate *c)
+static bool propose_by_system_call(struct walk *w, struct caller_candidate *c)
 {
 	uint64_t slot = walk_stack_pointer(w);
 
-	*c = (struct candidate){ BY_SYSTEM_CALL, slot, slot, slot + WORD_BYTES, 0, 0 };
+	*c = (struct caller_candidate){ BY_SYSTEM_CALL, slot, slot, slot + WORD_BYTES, 0, 0 };
 	return w->cached.kind == CACHED_SYSCALL && w->result->count == 1;
 }
 
-static bool propose_by_frame_pointer(struct walk *w, struct candidate *c)
+static bool propose_by_frame_pointer(struct walk *w, struct caller_candidate *c)
 {
 	uint64_t frame = walk_register(w, w->machine->frame_pointer);
 
-	*c = (struct candidate){ BY_FRAME_POINTER, frame, frame + WORD_BYTES, frame + 2 * (uint64_t)WORD_BYTES, 0, 0 };
+	*c = (struct caller_candidate){ BY_FRAME_POINTER, frame, frame + WORD_BYTES, frame + 2 * (uint64_t)WORD_BYTES,
+		0, 0 };
 	return true;
 }
 
@@ -196,7 +197,7 @@ static enum link fallback_caller_link_to(struct walk *w, uint64_t return_address
  * jumped to. What makes such code keeps frame pointers in all of it, or has it return as its instructions say, or lets
  * it run in the frame of what called it.
  */
-static bool is_next_caller(struct walk *w, const struct candidate *c, bool passes_over_frame)
+static bool is_next_caller(struct walk *w, const struct caller_candidate *c, bool passes_over_frame)
 {
 	const struct unwind_frame *frame = last_frame(w);
 	const struct code_place place = { w->space, unwind_frame_address(frame), frame->is_exact };
@@ -215,7 +216,7 @@ static bool is_next_caller(struct walk *w, const struct candidate *c, bool passe
 }
 
 /* `is_next`: it is the caller of the frame, and not one further up. */
-static void go_to_candidate(struct walk *w, const struct candidate *c, bool is_next)
+static void go_to_candidate(struct walk *w, const struct caller_candidate *c, bool is_next)
 {
 	if (w->unproven == 0 && !is_next)
 		w->unproven = w->result->count;
@@ -252,7 +253,7 @@ static struct trial *last_trial(const struct walk *w)
  * Returns whether a word may be the return address of code that was made at run time and has a frame of its own: its
  * instructions lead to a return.
  */
-static bool is_of_made_frame(struct walk *w, const struct candidate *c)
+static bool is_of_made_frame(struct walk *w, const struct caller_candidate *c)
 {
 	const struct cached *call;
 
@@ -266,12 +267,13 @@ static bool is_of_made_frame(struct walk *w, const struct candidate *c)
  * Finds the next word from `slot` on, below `end`, that may be the return address; `slot` then is its place.
  * `passes_over_frame` is set if one before may be that of another frame.
  */
-static bool scan_words(struct walk *w, uint64_t *slot, uint64_t end, struct candidate *c, bool *passes_over_frame)
+static bool scan_words(
+	struct walk *w, uint64_t *slot, uint64_t end, struct caller_candidate *c, bool *passes_over_frame)
 {
 	uint64_t word;
 
 	for (; *slot < end && walk_read(w->dump, *slot, &word); *slot += WORD_BYTES) {
-		*c = (struct candidate){ BY_STACK_SCAN, *slot, *slot, *slot + WORD_BYTES, 0, 0 };
+		*c = (struct caller_candidate){ BY_STACK_SCAN, *slot, *slot, *slot + WORD_BYTES, 0, 0 };
 		if (verdict_on_place(w, c) == VERDICT_HOLDS)
 			return true;
 		*passes_over_frame |= is_of_made_frame(w, c);
@@ -300,7 +302,7 @@ static void rewind_to(struct walk *w, const struct trial *trial)
 static bool try_next_candidate(struct walk *w, struct trial *trial)
 {
 	struct trials *trials = &w->trials;
-	struct candidate c;
+	struct caller_candidate c;
 	uint64_t refuted;
 
 	rewind_to(w, trial);
@@ -353,7 +355,7 @@ static bool is_possible_link(struct walk *w, uint64_t return_address, const stru
  * Tries the caller that an earlier scan found, if it is this frame's too: the candidates refuted then would be refuted
  * again.
  */
-static bool recall_candidate(struct walk *w, struct candidate *c, bool *is_next)
+static bool recall_candidate(struct walk *w, struct caller_candidate *c, bool *is_next)
 {
 	const struct recall_caller *known = recall_caller_at(w->recall, w->space->generation, walk_stack_pointer(w));
 	uint64_t slot = first_slot(w), refused = 0;
@@ -363,7 +365,7 @@ static bool recall_candidate(struct walk *w, struct candidate *c, bool *is_next)
 		return false;
 	for (; scan_words(w, &slot, known->slot, c, &passes_over_frame); slot += WORD_BYTES)
 		refused = with_refused(refused, slot, c->return_address);
-	*c = (struct candidate){ BY_STACK_SCAN, known->slot, known->slot, known->slot + WORD_BYTES,
+	*c = (struct caller_candidate){ BY_STACK_SCAN, known->slot, known->slot, known->slot + WORD_BYTES,
 		known->return_address, 0 };
 	*is_next = is_next_caller(w, c, passes_over_frame);
 	return refused == known->refused && walk_read(w->dump, known->slot, &slot) && slot == known->return_address &&
@@ -372,7 +374,7 @@ static bool recall_candidate(struct walk *w, struct candidate *c, bool *is_next)
 
 bool walk_scan_for_caller(struct walk *w)
 {
-	struct candidate c;
+	struct caller_candidate c;
 	bool is_next;
 
 	if (!w->space->is_code)
@@ -564,7 +566,7 @@ static bool is_first_of_goroutine(struct walk *w)
  * The ABI marks the first frame by a frame pointer of 0 (System V x86-64, 3.4.1); others by a return address of 0 above
  * it. Where the frame below has no frame pointer, the register may have been used for another value.
  */
-static bool is_marked_as_first(struct walk *w, const struct candidate *by_frame_pointer)
+static bool is_marked_as_first(struct walk *w, const struct caller_candidate *by_frame_pointer)
 {
 	uint64_t ignored, return_address = 0;
 
@@ -585,11 +587,11 @@ static bool end_walk(struct walk *w, enum profile_stop reason, uint64_t caller_s
 static bool step_to_other_stack(struct walk *w)
 {
 	struct other_stack_caller caller;
-	struct candidate c;
+	struct caller_candidate c;
 
 	if (!other_stack_find(w, &caller))
 		return false;
-	c = (struct candidate){ BY_FRAME_POINTER, caller.frame_pointer, caller.slot, caller.slot + WORD_BYTES,
+	c = (struct caller_candidate){ BY_FRAME_POINTER, caller.frame_pointer, caller.slot, caller.slot + WORD_BYTES,
 		caller.return_address, 0 };
 	go_to_candidate(w, &c, true);
 	return true;
@@ -597,12 +599,12 @@ static bool step_to_other_stack(struct walk *w)
 
 bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 {
-	static bool (*const propose[])(struct walk *, struct candidate *) = {
+	static bool (*const propose[])(struct walk *, struct caller_candidate *) = {
 		[BY_INSTRUCTIONS] = propose_by_instructions,
 		[BY_SYSTEM_CALL] = propose_by_system_call,
 		[BY_FRAME_POINTER] = propose_by_frame_pointer,
 	};
-	struct candidate c;
+	struct caller_candidate c;
 
 	if (step_to_other_stack(w))
 		return true;
@@ -641,7 +643,7 @@ enum walk_instructions walk_step_by_instructions(struct walk *w, const struct un
 	const uint64_t caller_by_rule = walk_stack_pointer(w);
 	const struct code_place place = { w->space, first->values[w->machine->program_counter], true };
 	struct cached entry = *rule_cache_find(w->cache, &place);
-	struct candidate c;
+	struct caller_candidate c;
 
 	if (entry.kind != CACHED_PUSHES && entry.kind != CACHED_RULE)
 		return WALK_UNKNOWN;

@@ -4,28 +4,28 @@
 enum { MOST_BYTES = 16384 /* of a function that is searched */ };
 
 /* An instruction of an image, and the rule at its address, which also holds the bounds of its function. */
-struct place {
+struct link_place {
 	struct unwind_code code;
 	struct frame_rule rule;
 };
 
-static bool find_rule(struct place *place)
+static bool find_rule(struct link_place *place)
 {
 	return place->code.table && frame_table_find_rule(place->code.table, place->code.image_address, &place->rule);
 }
 
-static bool link_find_place(const struct unwind_space *space, uint64_t address, struct place *place)
+static bool link_find_place(const struct unwind_space *space, uint64_t address, struct link_place *place)
 {
 	return space->find(space->context, address, &place->code) && find_rule(place);
 }
 
-static const struct machine *machine_at(const struct place *place)
+static const struct machine *machine_at(const struct link_place *place)
 {
 	return frame_table_machine(place->code.table);
 }
 
 /* Finds the target of a call; false if it is not known. */
-static bool find_target(const struct place *call, struct place *target)
+static bool find_target(const struct link_place *call, struct link_place *target)
 {
 	struct machine_code behind = call->code.code;
 	int64_t distance;
@@ -34,7 +34,7 @@ static bool find_target(const struct place *call, struct place *target)
 	if (behind.at > behind.size || !machine_at(call)->find_call(&behind, &distance))
 		return false;
 	distance++;
-	*target = (struct place){ .code = call->code };
+	*target = (struct link_place){ .code = call->code };
 	target->code.image_address += (uint64_t)distance;
 	target->code.code.at += (size_t)distance;
 	return target->code.code.at < behind.size;
@@ -44,7 +44,7 @@ static bool find_target(const struct place *call, struct place *target)
  * Returns whether a jump ends the function: the frame is as the caller left it, so the target returns in place of this
  * function.
  */
-static bool ends_function(const struct place *function, uint64_t image_address)
+static bool ends_function(const struct link_place *function, uint64_t image_address)
 {
 	const struct machine *machine = machine_at(function);
 	struct frame_rule rule;
@@ -64,7 +64,7 @@ static bool link_leads_out(const struct frame_rule *function, uint64_t image_add
  * Returns whether the function may end with a jump to another one. Every byte is tried as a jump's first: bytes that
  * are no instruction can only add possibilities.
  */
-static bool may_end_by_jump(const struct place *function, bool in_its_frame)
+static bool may_end_by_jump(const struct link_place *function, bool in_its_frame)
 {
 	const struct frame_rule *rule = &function->rule;
 	const struct machine_code *code = &function->code.code;
@@ -90,7 +90,7 @@ static bool may_end_by_jump(const struct place *function, bool in_its_frame)
  * Returns whether undescribed code is a stub of a few instructions, as linkers make them, that jumps to another
  * function.
  */
-static bool jumps_at_once(const struct place *stub)
+static bool jumps_at_once(const struct link_place *stub)
 {
 	enum { STUB_BYTES = 16 };
 	struct machine_code code = stub->code.code;
@@ -124,7 +124,7 @@ static enum link when(bool is_possible)
 
 enum link link_between(const struct unwind_space *space, uint64_t return_address, uint64_t callee)
 {
-	struct place call, called = { 0 }, target;
+	struct link_place call, called = { 0 }, target;
 	bool is_in_image, is_described, is_target_described;
 
 	if (!link_find_place(space, return_address - 1, &call) || !find_target(&call, &target))
@@ -156,7 +156,7 @@ static bool is_one_function(const struct machine_code *start, uint64_t bytes)
 }
 
 /* Goes on to where a function of a few instructions jumps. False: it does not. */
-static bool follow_stub(const struct unwind_space *space, struct place *target)
+static bool follow_stub(const struct unwind_space *space, struct link_place *target)
 {
 	enum { STUB_BYTES = 8 };
 	struct machine_code code = target->code.code;
@@ -174,7 +174,7 @@ static bool follow_stub(const struct unwind_space *space, struct place *target)
 
 bool link_is_of_small_function(const struct unwind_space *space, uint64_t return_address, uint64_t callee)
 {
-	struct place call, called, target;
+	struct link_place call, called, target;
 
 	if ((space->is_code && !space->is_code(space->context, return_address - 1)) ||
 		!space->find(space->context, return_address - 1, &call.code) ||
