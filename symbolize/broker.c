@@ -22,27 +22,28 @@ enum { BLOCK_BYTES = 512, REAL_PATH = -1 };
 
 /* ---- Messages ---- */
 
-struct request {
+struct broker_request {
 	int32_t use; /* enum elf_file_use, or REAL_PATH */
 	uint32_t number;
 	char path[PATH_MAX]; /* NUL-terminated */
 };
 
 /* The answer; a descriptor comes with it, if `code` is 0 and a file was asked for. */
-struct answer {
+struct broker_answer {
 	int32_t code;        /* errno */
 	char path[PATH_MAX]; /* of REAL_PATH */
 };
 
-static bool send_answer(int socket, const struct answer *answer, int fd)
+static bool send_answer(int socket, const struct broker_answer *answer, int fd)
 {
-	return message_send(socket, answer, offsetof(struct answer, path) + strlen(answer->path) + 1, fd);
+	return message_send(socket, answer, offsetof(struct broker_answer, path) + strlen(answer->path) + 1, fd);
 }
 
-static bool broker_receive_answer(int socket, struct answer *answer, int *fd)
+static bool broker_receive_answer(int socket, struct broker_answer *answer, int *fd)
 {
-	*answer = (struct answer){ .code = EIO };
-	return message_receive(socket, answer, sizeof(*answer) - 1, 0, fd) >= (ssize_t)offsetof(struct answer, path);
+	*answer = (struct broker_answer){ .code = EIO };
+	return message_receive(socket, answer, sizeof(*answer) - 1, 0, fd) >=
+	       (ssize_t)offsetof(struct broker_answer, path);
 }
 
 /* ---- Becoming the owner ---- */
@@ -146,7 +147,7 @@ static int open_elf_again(int place)
 /* ---- The rule ---- */
 
 /* A file of the file system that the target sees, or of ours. */
-struct wanted {
+struct broker_wanted {
 	const struct broker *broker;
 	const struct elf_image *image;
 	enum elf_file_use use;
@@ -154,7 +155,7 @@ struct wanted {
 	char path[PATH_MAX]; /* below the root */
 };
 
-static bool is_below_debug_directory(const struct wanted *wanted)
+static bool is_below_debug_directory(const struct broker_wanted *wanted)
 {
 	size_t count;
 	const char *const *directories = elf_debug_directories(&wanted->broker->options->debug, &count);
@@ -169,7 +170,7 @@ static bool is_below_debug_directory(const struct wanted *wanted)
  * Returns whether a file beside a binary is the word of its owner: where others may put files beside a binary, as in
  * /tmp, theirs must not speak for it.
  */
-static bool is_word_of_owner(const struct wanted *wanted, int fd)
+static bool is_word_of_owner(const struct broker_wanted *wanted, int fd)
 {
 	struct file_owner owner = file_owner_of(fd);
 
@@ -177,7 +178,7 @@ static bool is_word_of_owner(const struct wanted *wanted, int fd)
 }
 
 /* Opens the file if it is below the directory of the binary. -1 with EACCES if it is not. */
-static int broker_open_beside(const struct wanted *wanted, const char *directory)
+static int broker_open_beside(const struct broker_wanted *wanted, const char *directory)
 {
 	const char *rest = broker_below(wanted->path, directory);
 	CLEANUP(cleanup_close) int place = -1;
@@ -212,7 +213,7 @@ static bool is_split_file(const char *path)
 	return suffix && (strcmp(suffix, ".dwo") == 0 || strcmp(suffix, ".dwp") == 0);
 }
 
-static int open_built(const struct wanted *wanted)
+static int open_built(const struct broker_wanted *wanted)
 {
 	int fd = is_split_file(wanted->path) ? open_in(wanted->root, wanted->path, 0, RESOLVE_IN_ROOT)
 					     : broker_refuse(-1);
@@ -224,7 +225,7 @@ static int open_built(const struct wanted *wanted)
 	return file_owner_is_same(&owner, &wanted->broker->owner) ? fd : broker_refuse(fd);
 }
 
-static int open_where_allowed(const struct wanted *wanted)
+static int open_where_allowed(const struct broker_wanted *wanted)
 {
 	char directory[PATH_MAX];
 	int fd = -1;
@@ -259,7 +260,7 @@ static bool is_same_mount(int left, int right)
 
 int broker_open(const struct broker *broker, uint32_t number, enum elf_file_use use, const char *path)
 {
-	struct wanted wanted = { .broker = broker, .image = broker->images[number], .use = use };
+	struct broker_wanted wanted = { .broker = broker, .image = broker->images[number], .use = use };
 	char root[ELF_ROOT_PATH_BYTES] = "";
 	CLEANUP(cleanup_close) int place = -1;
 	bool has_prefix;
@@ -318,11 +319,11 @@ static void count_opened(const struct broker *broker, uint32_t number, int fd)
 }
 
 static void broker_answer_request(
-	const struct broker *broker, const struct request *request, struct answer *answer, int *fd)
+	const struct broker *broker, const struct broker_request *request, struct broker_answer *answer, int *fd)
 {
 	const struct elf_image *image = broker->images[request->number];
 
-	*answer = (struct answer){ 0 };
+	*answer = (struct broker_answer){ 0 };
 	*fd = -1;
 	if (request->use == REAL_PATH) {
 		if (!image || !realpath(elf_image_path(image), answer->path))
@@ -335,7 +336,7 @@ static void broker_answer_request(
 		count_opened(broker, request->number, *fd);
 }
 
-static bool broker_is_valid(const struct broker *broker, const struct request *request)
+static bool broker_is_valid(const struct broker *broker, const struct broker_request *request)
 {
 	return request->number < broker->image_count && request->use >= REAL_PATH && request->use <= ELF_FILE_SPLIT;
 }
@@ -343,20 +344,21 @@ static bool broker_is_valid(const struct broker *broker, const struct request *r
 void broker_serve(const struct broker *broker)
 {
 	uint32_t *opened = calloc(broker->image_count + 1, sizeof(*opened));
-	struct request request;
-	struct answer answer;
+	struct broker_request request;
+	struct broker_answer answer;
 	ssize_t got;
 
 	for (;;) {
 		int fd;
 
-		request = (struct request){ 0 };
+		request = (struct broker_request){ 0 };
 		got = message_receive(broker->socket, &request, sizeof(request) - 1, 0, &fd);
 		cleanup_close(&fd);
 		fd = -1;
-		if (!opened || got < (ssize_t)offsetof(struct request, path) || !broker_is_valid(broker, &request))
+		if (!opened || got < (ssize_t)offsetof(struct broker_request, path) ||
+			!broker_is_valid(broker, &request))
 			break;
-		answer = (struct answer){ .code = EMFILE };
+		answer = (struct broker_answer){ .code = EMFILE };
 		if (opened[request.number] < BROKER_MAX_OPENED)
 			broker_answer_request(broker, &request, &answer, &fd);
 		opened[request.number] += fd >= 0;
@@ -371,9 +373,9 @@ void broker_serve(const struct broker *broker)
 /* ---- The child's side ---- */
 
 static bool broker_ask(
-	const struct broker_opener *opener, int32_t use, const char *path, struct answer *answer, int *fd)
+	const struct broker_opener *opener, int32_t use, const char *path, struct broker_answer *answer, int *fd)
 {
-	struct request request = { .use = use, .number = opener->number };
+	struct broker_request request = { .use = use, .number = opener->number };
 	size_t size = strlen(path);
 	bool ok;
 
@@ -381,7 +383,7 @@ static bool broker_ask(
 		return false;
 	memcpy(request.path, path, size);
 	pthread_mutex_lock(&opener->client->lock);
-	ok = message_send(opener->client->socket, &request, offsetof(struct request, path) + size + 1, -1) &&
+	ok = message_send(opener->client->socket, &request, offsetof(struct broker_request, path) + size + 1, -1) &&
 	     broker_receive_answer(opener->client->socket, answer, fd);
 	pthread_mutex_unlock(&opener->client->lock);
 	return ok;
@@ -389,7 +391,7 @@ static bool broker_ask(
 
 static int open_through(void *context, enum elf_file_use use, const char *path, struct error *err)
 {
-	struct answer answer = { .code = ENAMETOOLONG };
+	struct broker_answer answer = { .code = ENAMETOOLONG };
 	int fd = -1;
 
 	if (broker_ask(context, (int32_t)use, path, &answer, &fd) && fd >= 0)
@@ -400,7 +402,7 @@ static int open_through(void *context, enum elf_file_use use, const char *path, 
 
 static bool real_path_through(void *context, char *path)
 {
-	struct answer answer;
+	struct broker_answer answer;
 	int fd = -1;
 
 	if (!broker_ask(context, REAL_PATH, "", &answer, &fd) || answer.code != 0 || answer.path[0] == '\0')

@@ -70,7 +70,7 @@ bool symbolize_debuginfod_possible(struct error *err)
 /* ---- The process that fetches ---- */
 
 /* The file that is fetched. */
-struct wanted {
+struct debuginfod_wanted {
 	const struct elf_build_id *id;
 	const char *source; /* NULL: the debug file */
 	uint64_t most_bytes, seconds;
@@ -89,7 +89,7 @@ static void debuginfod_set_number(const char *name, uint64_t value)
  * become many when they are decompressed, the kernel writes no more than that: the library takes it for a full disk,
  * and removes what it has.
  */
-static void keep_bounds(const struct wanted *wanted)
+static void keep_bounds(const struct debuginfod_wanted *wanted)
 {
 	struct rlimit limit;
 
@@ -122,7 +122,7 @@ struct client_answer {
 	char path[PATH_MAX];
 };
 
-static _Noreturn void be_client(const struct wanted *wanted, int out)
+static _Noreturn void be_client(const struct debuginfod_wanted *wanted, int out)
 {
 	const struct elf_build_id *id = wanted->id;
 	struct client_library functions;
@@ -177,7 +177,7 @@ static void pay(struct symbolize_servers *servers, uint64_t bytes, int64_t ns)
  * Fetches a file, in a process of its own, as the library has bounds that a server need not keep. It is ended when it
  * is late by more than it takes to notice that itself.
  */
-static bool fetch(struct wanted *wanted, struct symbolize_servers *servers, char path[static PATH_MAX])
+static bool fetch(struct debuginfod_wanted *wanted, struct symbolize_servers *servers, char path[static PATH_MAX])
 {
 	static const int64_t grace_ns = 3000000000, ns_per_s = 1000000000;
 	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
@@ -235,7 +235,7 @@ struct symbolize_servers symbolize_debuginfod_bounds(void)
 static bool fetch_debug_file(
 	const struct elf_build_id *id, struct symbolize_servers *servers, char path[static PATH_MAX])
 {
-	return fetch(&(struct wanted){ .id = id, .most_bytes = UINT64_MAX }, servers, path);
+	return fetch(&(struct debuginfod_wanted){ .id = id, .most_bytes = UINT64_MAX }, servers, path);
 }
 
 /* ---- Files ---- */
@@ -275,7 +275,7 @@ int symbolize_debuginfod_source(
 	const char *build_id, const char *path, uint64_t most_bytes, struct symbolize_servers *servers)
 {
 	struct elf_build_id id;
-	struct wanted wanted = { .id = &id, .source = path, .most_bytes = most_bytes };
+	struct debuginfod_wanted wanted = { .id = &id, .source = path, .most_bytes = most_bytes };
 	char found[PATH_MAX];
 	struct error ignored;
 

@@ -14,7 +14,7 @@ enum { PIECE_BYTES = 1 << 18, MAX_NAME_BYTES = 1 << 12, MAX_MOVED = 1 << 20 };
 
 /* The reading of a log, and its purpose. */
 struct jit_reading {
-	struct placement *placement;
+	struct code_placement *placement;
 	const struct jit_clock *clock;
 	struct symbol_map *map; /* that is made */
 };
@@ -22,7 +22,7 @@ struct jit_reading {
 /* ---- A perf map ---- */
 
 /* The part of the map that is in memory. */
-struct piece {
+struct jit_piece {
 	char *bytes; /* owned */
 	size_t size;
 	uint64_t offset;     /* of its first byte in the file */
@@ -61,7 +61,7 @@ static struct placement_time time_of_offset(const struct jit_clock *clock, uint6
 }
 
 /* Parses `start size name`; the name extends to the end of the line. */
-static void jit_take_line(struct jit_reading *reading, const struct piece *piece, const char *line, const char *end)
+static void jit_take_line(struct jit_reading *reading, const struct jit_piece *piece, const char *line, const char *end)
 {
 	struct placement_code code = { 0 };
 	const char *pos = line, *number;
@@ -79,7 +79,7 @@ static void jit_take_line(struct jit_reading *reading, const struct piece *piece
 }
 
 /* Parses the complete lines; the rest moves to the start of the buffer. */
-static void jit_take_lines(struct jit_reading *reading, struct piece *piece)
+static void jit_take_lines(struct jit_reading *reading, struct jit_piece *piece)
 {
 	const char *line = piece->bytes, *end = line + piece->size, *stop;
 
@@ -102,7 +102,7 @@ static void jit_take_lines(struct jit_reading *reading, struct piece *piece)
  * file system allows. A line into which a hole reaches is not valid. `*room`: the bytes up to the next hole, at most
  * those that the buffer has room for. False at the end.
  */
-static bool skip_hole(int fd, struct piece *piece, size_t *room)
+static bool skip_hole(int fd, struct jit_piece *piece, size_t *room)
 {
 	uint64_t at = piece->offset + piece->size;
 	off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole;
@@ -123,7 +123,7 @@ static bool skip_hole(int fd, struct piece *piece, size_t *room)
 }
 
 /* Reads more. False at the end. */
-static bool jit_read_on(int fd, struct piece *piece)
+static bool jit_read_on(int fd, struct jit_piece *piece)
 {
 	size_t room;
 	ssize_t got;
@@ -167,7 +167,7 @@ static bool name_address(struct jit_reading *reading, int fd, size_t address, ui
 static bool read_perf_map(struct jit_reading *reading, int fd, struct error *err)
 {
 	CLEANUP(cleanup_free) char *bytes = malloc(PIECE_BYTES);
-	struct piece piece = { .bytes = bytes };
+	struct jit_piece piece = { .bytes = bytes };
 	char name[MAX_NAME_BYTES];
 	uint64_t named = 0;
 
@@ -194,7 +194,8 @@ struct moved {
 };
 
 /* Reads the log once: which functions moved, and how its lines are counted. */
-static bool find_moved(const struct placement *placement, struct jitdump *dump, struct moved *moved, struct error *err)
+static bool find_moved(
+	const struct code_placement *placement, struct jitdump *dump, struct moved *moved, struct error *err)
 {
 	struct jitdump_code placed;
 
@@ -262,7 +263,7 @@ static bool jit_add_name(struct jit_reading *reading, uint64_t address, const st
 
 static bool jit_add_names(struct jit_reading *reading, struct jitdump *dump, struct error *err)
 {
-	const struct placement *placement = reading->placement;
+	const struct code_placement *placement = reading->placement;
 
 	for (size_t i = 0; i < placement->count; i++) {
 		struct placement_walk walk = placement_walk_at(placement, i);
@@ -310,7 +311,7 @@ static bool read_either(struct jit_reading *reading, const struct file_opened *f
 bool jit_read(const struct file_opened *file, const struct jit_clock *clock, const uint64_t *addresses, size_t count,
 	struct symbol_map **map, struct error *err)
 {
-	struct placement placement;
+	struct code_placement placement;
 	struct jit_reading reading = { .placement = &placement, .clock = clock };
 	bool ok;
 

@@ -22,7 +22,7 @@ enum {
 	START_BYTES = 1 << 12,
 };
 
-struct record {
+struct jitdump_record {
 	uint32_t id;
 	uint64_t time_ns;
 	uint64_t at, bytes;      /* its body */
@@ -47,7 +47,7 @@ static struct byte_reader window_read(struct jitdump *dump, uint64_t offset, siz
 		dump->window + into, bytes < dump->window_bytes - into ? bytes : dump->window_bytes - into);
 }
 
-static bool next_record(struct jitdump *dump, struct record *record)
+static bool next_record(struct jitdump *dump, struct jitdump_record *record)
 {
 	struct byte_reader r = window_read(dump, dump->next, RECORD_HEADER_BYTES + START_BYTES);
 	uint64_t size, next;
@@ -120,7 +120,7 @@ void jitdump_rewind(struct jitdump *dump)
 	dump->lines_bytes = 0;
 }
 
-static void jitdump_read_lines(struct jitdump *dump, struct record *record)
+static void jitdump_read_lines(struct jitdump *dump, struct jitdump_record *record)
 {
 	struct byte_reader *r = &record->body;
 	struct line_entry entry = { 0 };
@@ -144,7 +144,7 @@ static void read_move(struct byte_reader *r, struct jitdump_code *code)
 }
 
 /* A function without a name is not placed. */
-static void read_load(const struct jitdump *dump, struct record *record, struct jitdump_code *code)
+static void read_load(const struct jitdump *dump, struct jitdump_record *record, struct jitdump_code *code)
 {
 	struct byte_reader *r = &record->body;
 
@@ -165,7 +165,7 @@ static void read_load(const struct jitdump *dump, struct record *record, struct 
 
 bool jitdump_next(struct jitdump *dump, struct jitdump_code *code)
 {
-	struct record record;
+	struct jitdump_record record;
 
 	while (next_record(dump, &record)) {
 		if (record.id == CODE_DEBUG_INFO)

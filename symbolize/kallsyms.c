@@ -11,21 +11,21 @@ enum { MAX_NAME_BYTES = 1 << 12 };
 static const size_t max_text_bytes = (size_t)1 << 30;
 
 /* The nearest function that does not begin after an address. */
-struct candidate {
+struct kallsyms_candidate {
 	uint64_t start;   /* 0: none */
 	const char *name; /* extends to the end of its line, and includes the module */
 };
 
-struct search {
-	uint64_t *addresses;     /* rising */
-	struct candidate *found; /* [address] */
+struct kallsyms_search {
+	uint64_t *addresses;              /* rising */
+	struct kallsyms_candidate *found; /* [address] */
 	size_t count;
 	size_t at; /* the last line's position: most lines follow their neighbours */
 	bool nonzero;
 };
 
 /* The first address that is not below `start`; `count` if all are. */
-static size_t kallsyms_find_position(struct search *search, uint64_t start)
+static size_t kallsyms_find_position(struct kallsyms_search *search, uint64_t start)
 {
 	if ((search->at == search->count || start <= search->addresses[search->at]) &&
 		(search->at == 0 || start > search->addresses[search->at - 1]))
@@ -35,7 +35,7 @@ static size_t kallsyms_find_position(struct search *search, uint64_t start)
 }
 
 /* Parses `ffffffff81000000 T name\t[module]`; data symbols are skipped. */
-static void kallsyms_take_line(struct search *search, const char *line, const char *end)
+static void kallsyms_take_line(struct kallsyms_search *search, const char *line, const char *end)
 {
 	const char *pos = line;
 	uint64_t start = hex_take(&pos, end);
@@ -48,10 +48,11 @@ static void kallsyms_take_line(struct search *search, const char *line, const ch
 		return;
 	position = kallsyms_find_position(search, start);
 	if (position < search->count && start > search->found[position].start)
-		search->found[position] = (struct candidate){ start, pos + 3 };
+		search->found[position] = (struct kallsyms_candidate){ start, pos + 3 };
 }
 
-static bool add_found(const struct candidate *found, const char *end, struct symbol_map *map, struct error *err)
+static bool add_found(
+	const struct kallsyms_candidate *found, const char *end, struct symbol_map *map, struct error *err)
 {
 	const char *stop = memchr(found->name, '\n', (size_t)(end - found->name)), *tab;
 	size_t size = (size_t)((stop ? stop : end) - found->name);
@@ -70,7 +71,8 @@ static bool add_found(const struct candidate *found, const char *end, struct sym
 	return symbol_map_add(map, &symbol, err);
 }
 
-static bool search_text(struct search *search, const char *text, size_t size, struct symbol_map *map, struct error *err)
+static bool search_text(
+	struct kallsyms_search *search, const char *text, size_t size, struct symbol_map *map, struct error *err)
 {
 	const char *end = text + size;
 
@@ -91,8 +93,8 @@ bool kallsyms_read(const struct file_opened *file, const uint64_t *addresses, si
 	bool *restricted, struct error *err)
 {
 	CLEANUP(cleanup_free) uint64_t *sorted = addresses_sorted(addresses, count);
-	CLEANUP(cleanup_free) struct candidate *found = calloc(count + 1, sizeof(*found));
-	struct search search = { .addresses = sorted, .found = found, .count = count };
+	CLEANUP(cleanup_free) struct kallsyms_candidate *found = calloc(count + 1, sizeof(*found));
+	struct kallsyms_search search = { .addresses = sorted, .found = found, .count = count };
 	struct symbol_map *made = NULL;
 	struct buffer text;
 	bool ok;

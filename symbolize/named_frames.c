@@ -8,7 +8,7 @@
 /* A table contains: header, addresses, times if it has them, indexes of the first frames, frames, sources, strings. */
 static const char table_magic[8] = "kelvfrm2";
 
-struct header {
+struct named_frames_header {
 	char magic[8];
 	uint64_t size; /* of the table */
 	uint32_t address_count, frame_count, string_bytes, source_directory, source_count, has_times;
@@ -57,8 +57,8 @@ static bool is_rising(const struct named_frames *table)
 bool named_frames_init(struct named_frames *table, const void *bytes, size_t size)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
-	const uint8_t *start = byte_reader_bytes(&r, sizeof(struct header));
-	struct header header;
+	const uint8_t *start = byte_reader_bytes(&r, sizeof(struct named_frames_header));
+	struct named_frames_header header;
 
 	if (!start)
 		return false;
@@ -167,7 +167,7 @@ bool named_frames_source(const struct named_frames *table, size_t index, struct 
 
 /* ---- Writing ---- */
 
-struct writer {
+struct named_frames_writer {
 	struct buffer addresses, times, first, records, sources, strings;
 	struct hash_map known_sources; /* what a record has -> its number */
 	struct hash_map known;         /* hash and size of a string -> offset */
@@ -176,7 +176,7 @@ struct writer {
 	bool failed;
 };
 
-static uint32_t named_frames_add_string(struct writer *w, const char *string)
+static uint32_t named_frames_add_string(struct named_frames_writer *w, const char *string)
 {
 	uint64_t key[2] = { hash_bytes(string, strlen(string)), strlen(string) };
 	struct error ignored;
@@ -193,7 +193,8 @@ static uint32_t named_frames_add_string(struct writer *w, const char *string)
 	return *offset;
 }
 
-static void named_frames_add_frames(struct writer *w, uint64_t address, const struct symbolize_frames *frames)
+static void named_frames_add_frames(
+	struct named_frames_writer *w, uint64_t address, const struct symbolize_frames *frames)
 {
 	buffer_append(&w->addresses, &address, sizeof(address));
 	buffer_append(&w->first, &w->frame_count, sizeof(w->frame_count));
@@ -216,7 +217,7 @@ static void named_frames_add_frames(struct writer *w, uint64_t address, const st
 	}
 }
 
-static void add_old(struct writer *w, const struct named_frames *old, uint64_t before, size_t *next)
+static void add_old(struct named_frames_writer *w, const struct named_frames *old, uint64_t before, size_t *next)
 {
 	for (; old && *next < old->address_count && old->addresses[*next] < before; (*next)++) {
 		struct symbolize_frames frames = { 0 };
@@ -231,7 +232,7 @@ static void add_old(struct writer *w, const struct named_frames *old, uint64_t b
 }
 
 /* Many units name the same files. */
-static void named_frames_add_source(struct writer *w, const struct dwarf_source *source)
+static void named_frames_add_source(struct named_frames_writer *w, const struct dwarf_source *source)
 {
 	struct source_record record = { .path = named_frames_add_string(w, source->path),
 		.first_line = source->first_line,
@@ -257,7 +258,7 @@ static void named_frames_add_source(struct writer *w, const struct dwarf_source 
 	}
 }
 
-static void named_frames_add_sources(struct writer *w, const struct named_frames_entries *entries)
+static void named_frames_add_sources(struct named_frames_writer *w, const struct named_frames_entries *entries)
 {
 	const struct named_frames *more = entries->old ? entries->old : entries->more_sources;
 	struct dwarf_source source;
@@ -269,7 +270,7 @@ static void named_frames_add_sources(struct writer *w, const struct named_frames
 			named_frames_add_source(w, &source);
 }
 
-static void named_frames_add_all(struct writer *w, const struct named_frames_entries *entries)
+static void named_frames_add_all(struct named_frames_writer *w, const struct named_frames_entries *entries)
 {
 	size_t next = 0;
 
@@ -286,10 +287,10 @@ static void named_frames_add_all(struct writer *w, const struct named_frames_ent
 	buffer_append(&w->first, &w->frame_count, sizeof(w->frame_count));
 }
 
-static bool join_parts(
-	struct writer *w, const struct named_frames_entries *entries, struct buffer *out, struct error *err)
+static bool join_parts(struct named_frames_writer *w, const struct named_frames_entries *entries, struct buffer *out,
+	struct error *err)
 {
-	struct header header = { .address_count = w->address_count,
+	struct named_frames_header header = { .address_count = w->address_count,
 		.frame_count = w->frame_count,
 		.source_count = w->source_count,
 		.has_times = entries->times != NULL };
@@ -320,7 +321,7 @@ static bool join_parts(
 
 bool named_frames_write(const struct named_frames_entries *entries, struct buffer *out, struct error *err)
 {
-	struct writer w = { .most_text_bytes = out->max_bytes / 2 };
+	struct named_frames_writer w = { .most_text_bytes = out->max_bytes / 2 };
 	bool ok;
 
 	buffer_init(&w.addresses, out->max_bytes);

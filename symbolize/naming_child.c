@@ -17,7 +17,7 @@
 enum { MORE_DESCRIPTORS = 512 };
 
 /* The state that the threads of the child share. */
-struct shared {
+struct naming_child_shared {
 	const struct naming_child *child;
 	struct broker_client broker;
 	pthread_mutex_t output_lock, cache_lock;
@@ -25,7 +25,7 @@ struct shared {
 
 /* The client for which a thread asks the parent for files of the cache. */
 struct cache_client {
-	struct shared *shared;
+	struct naming_child_shared *shared;
 	uint32_t task;
 };
 
@@ -60,7 +60,8 @@ static void made_deinit(struct made *made)
 /* ---- Sending ---- */
 
 /* A parent that no longer reads has given the child up. */
-static void naming_child_send_message(struct shared *shared, struct naming_answer *answer, const struct buffer *table)
+static void naming_child_send_message(
+	struct naming_child_shared *shared, struct naming_answer *answer, const struct buffer *table)
 {
 	bool ok;
 
@@ -77,7 +78,7 @@ static int naming_child_open_cached(void *context, uint64_t name)
 {
 	const struct cache_client *client = context;
 	const struct naming_cache_request request = { .name = name, .task = client->task };
-	struct shared *shared = client->shared;
+	struct naming_child_shared *shared = client->shared;
 	char answer;
 	int fd = -1;
 
@@ -313,7 +314,7 @@ static bool naming_child_make_table(const struct naming_task *task, const struct
 
 static void work_on_task(void *context, size_t index)
 {
-	struct shared *shared = context;
+	struct naming_child_shared *shared = context;
 	const struct naming_task *task = &shared->child->tasks[shared->child->chosen[index]];
 	struct broker_opener through = { &shared->broker, (uint32_t)index };
 	const struct elf_opener opener = broker_opener_of(&through);
@@ -416,7 +417,7 @@ static void set_stack_size(void)
 
 _Noreturn void naming_child_run(const struct naming_child *child)
 {
-	struct shared shared = { .child = child, .broker = { .socket = child->broker } };
+	struct naming_child_shared shared = { .child = child, .broker = { .socket = child->broker } };
 	struct naming_answer answer = { .kind = NAMING_CONFINED };
 
 	pthread_mutex_init(&shared.broker.lock, NULL);

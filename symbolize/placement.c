@@ -11,8 +11,8 @@ enum { LEAST_PENDING = 1 << 10, LEAST_FORMER = 1 << 11, FORMER_OF_ADDRESS = 16, 
 /* Code that stood at an address before other code did. */
 struct placement_former {
 	struct placement_code code;
-	uint32_t next; /* as struct placement.formers; the one before until placement_finish(), the one after from then
-			  on */
+	uint32_t next; /* as struct code_placement.formers; the one before until placement_finish(), the one after from
+			  then on */
 };
 
 /* Code over the addresses with indexes in [first, end). */
@@ -21,9 +21,9 @@ struct placement_range {
 	uint32_t first, end;
 };
 
-bool placement_init(struct placement *placement, const uint64_t *addresses, size_t count, struct error *err)
+bool placement_init(struct code_placement *placement, const uint64_t *addresses, size_t count, struct error *err)
 {
-	*placement = (struct placement){ .count = count, .pending_room = count + LEAST_PENDING };
+	*placement = (struct code_placement){ .count = count, .pending_room = count + LEAST_PENDING };
 	if (count > ARRAY_MAX_IDS)
 		return error_set(err, ERROR_LIMIT, "more than %zu addresses", ARRAY_MAX_IDS);
 	placement->addresses = addresses_sorted(addresses, count);
@@ -36,7 +36,7 @@ bool placement_init(struct placement *placement, const uint64_t *addresses, size
 	       error_set_memory(err);
 }
 
-void placement_deinit(struct placement *placement)
+void placement_deinit(struct code_placement *placement)
 {
 	free(placement->addresses);
 	free(placement->codes);
@@ -48,7 +48,7 @@ void placement_deinit(struct placement *placement)
 
 /* The indexes of the addresses in a range. */
 static void symbolize_placement_find_range(
-	const struct placement *p, uint64_t start, uint64_t size, struct placement_range *range)
+	const struct code_placement *p, uint64_t start, uint64_t size, struct placement_range *range)
 {
 	uint64_t last;
 
@@ -61,7 +61,7 @@ static void symbolize_placement_find_range(
 					: (uint32_t)addresses_lower_bound(p->addresses, p->count, last + 1);
 }
 
-bool placement_covers(const struct placement *placement, uint64_t start, uint64_t size)
+bool placement_covers(const struct code_placement *placement, uint64_t start, uint64_t size)
 {
 	struct placement_range range;
 
@@ -80,7 +80,7 @@ static uint32_t next_unwritten(uint32_t *next, uint32_t at)
 }
 
 /* Writes what is pending. */
-static void placement_settle(struct placement *placement)
+static void placement_settle(struct code_placement *placement)
 {
 	uint32_t *next = placement->next;
 
@@ -100,7 +100,7 @@ static void placement_settle(struct placement *placement)
 }
 
 /* Makes room for former code. Without it, the last code at an address stands for all. */
-static void begin_times(struct placement *p)
+static void begin_times(struct code_placement *p)
 {
 	placement_settle(p);
 	p->is_timed = true;
@@ -111,7 +111,7 @@ static void begin_times(struct placement *p)
 }
 
 /* Code that has no name in the log was not placed. Logs of several threads may have their times out of order. */
-static void succeed(struct placement *p, uint32_t at, const struct placement_code *code)
+static void succeed(struct code_placement *p, uint32_t at, const struct placement_code *code)
 {
 	struct placement_code *last = &p->codes[at];
 	int64_t least_ns = last->name_at != 0 ? last->time.from_ns : INT64_MIN;
@@ -127,7 +127,7 @@ static void succeed(struct placement *p, uint32_t at, const struct placement_cod
 		last->time.to_ns = least_ns;
 }
 
-void placement_add(struct placement *placement, uint64_t start, uint64_t size, const struct placement_code *code)
+void placement_add(struct code_placement *placement, uint64_t start, uint64_t size, const struct placement_code *code)
 {
 	struct placement_range range = { .code = *code };
 
@@ -149,7 +149,7 @@ void placement_add(struct placement *placement, uint64_t start, uint64_t size, c
 }
 
 /* Code is added before the code that it replaced, and read after it. */
-static void reverse_former(struct placement *p, size_t address)
+static void reverse_former(struct code_placement *p, size_t address)
 {
 	uint32_t at = p->formers[address], after = 0;
 
@@ -163,14 +163,14 @@ static void reverse_former(struct placement *p, size_t address)
 	p->formers[address] = after;
 }
 
-void placement_finish(struct placement *placement)
+void placement_finish(struct code_placement *placement)
 {
 	placement_settle(placement);
 	for (size_t i = 0; i < placement->count; i++)
 		reverse_former(placement, i);
 }
 
-struct placement_walk placement_walk_at(const struct placement *placement, size_t address)
+struct placement_walk placement_walk_at(const struct code_placement *placement, size_t address)
 {
 	return (struct placement_walk){
 		.placement = placement, .address = address, .former = placement->formers[address]
@@ -179,7 +179,7 @@ struct placement_walk placement_walk_at(const struct placement *placement, size_
 
 const struct placement_code *placement_walk_next(struct placement_walk *walk)
 {
-	const struct placement *placement = walk->placement;
+	const struct code_placement *placement = walk->placement;
 	const struct placement_former *former;
 
 	if (walk->former != 0) {

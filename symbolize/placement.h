@@ -30,7 +30,7 @@ struct placement_code {
 	struct placement_time time;
 };
 
-struct placement {
+struct code_placement {
 	uint64_t *addresses;          /* owned, rising */
 	struct placement_code *codes; /* owned, [address]: the last */
 	uint32_t *formers; /* owned, [address]: 1 + a place in `former`, of the list of those before; 0: none */
@@ -46,24 +46,24 @@ struct placement {
 
 /* Pairs with placement_deinit(), also after a failure. */
 COMMON_MUST_CHECK
-bool placement_init(struct placement *placement, const uint64_t *addresses, size_t count, struct error *err);
-void placement_deinit(struct placement *placement);
+bool placement_init(struct code_placement *placement, const uint64_t *addresses, size_t count, struct error *err);
+void placement_deinit(struct code_placement *placement);
 
 /* Returns whether any address is in the range. */
-bool placement_covers(const struct placement *placement, uint64_t start, uint64_t size);
+bool placement_covers(const struct code_placement *placement, uint64_t start, uint64_t size);
 
 /* Places code over the addresses in [start, start + size). Calls are in the order of the log. */
-void placement_add(struct placement *placement, uint64_t start, uint64_t size, const struct placement_code *code);
+void placement_add(struct code_placement *placement, uint64_t start, uint64_t size, const struct placement_code *code);
 
 /* Finishes; to be called when all is placed: what stands where can be read from then on. */
-void placement_finish(struct placement *placement);
+void placement_finish(struct code_placement *placement);
 
 /* The functions that were placed at an address, given by its index, the oldest first; NULL behind the last. */
 struct placement_walk {
-	const struct placement *placement; /* borrowed */
+	const struct code_placement *placement; /* borrowed */
 	size_t address;
 	uint32_t former;
 	bool is_over;
 };
-struct placement_walk placement_walk_at(const struct placement *placement, size_t address);
+struct placement_walk placement_walk_at(const struct code_placement *placement, size_t address);
 const struct placement_code *placement_walk_next(struct placement_walk *walk);

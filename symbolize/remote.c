@@ -17,7 +17,7 @@ enum { KEEPS = -1, CACHED = -2 };
 static const size_t max_table_bytes = (size_t)64 << 20;
 
 /* The request; foreign bytes to the one who answers. A path follows, or a table of frames. */
-struct request {
+struct remote_request {
 	int32_t use; /* enum elf_file_use, KEEPS or CACHED */
 	uint32_t unused;
 	uint64_t name;                       /* of CACHED: of the file */
@@ -29,7 +29,7 @@ struct request {
 static int remote_open(void *context, enum elf_file_use use, const char *path, struct error *err)
 {
 	struct symbolize_remote *remote = context;
-	const struct request request = { .use = (int32_t)use };
+	const struct remote_request request = { .use = (int32_t)use };
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	int fd = -1;
 
@@ -50,7 +50,7 @@ static int remote_open(void *context, enum elf_file_use use, const char *path, s
 static int remote_open_cached(void *context, uint64_t name)
 {
 	struct symbolize_remote *remote = context;
-	const struct request request = { .use = CACHED, .name = name };
+	const struct remote_request request = { .use = CACHED, .name = name };
 	int fd;
 
 	pthread_mutex_lock(&remote->lock);
@@ -70,7 +70,7 @@ static bool remote_real_path(void *context, char *path)
 void remote_keep(
 	struct symbolize_remote *remote, const struct frame_cache_key *key, const struct named_frames_entries *entries)
 {
-	const struct request request = { .use = KEEPS, .debug = key->files[1], .alt = key->files[2] };
+	const struct remote_request request = { .use = KEEPS, .debug = key->files[1], .alt = key->files[2] };
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error ignored;
 
@@ -108,7 +108,7 @@ void symbolize_remote_init(
 
 /* Who took over the other process can change what is kept of its own image at most. */
 static void symbolize_remote_keep(const struct symbolize_options *options, const struct elf_image *image,
-	const struct request *request, const void *bytes, size_t size)
+	const struct remote_request *request, const void *bytes, size_t size)
 {
 	struct frame_cache_key key = frame_cache_key_of(options, image, NULL, NULL);
 	struct named_frames table;
@@ -164,8 +164,8 @@ static int open_by_rule(
 	return fd;
 }
 
-static int open_for(const struct symbolize_options *options, struct elf_image *image, const struct request *request,
-	const char *path)
+static int open_for(const struct symbolize_options *options, struct elf_image *image,
+	const struct remote_request *request, const char *path)
 {
 	if (request->use == CACHED)
 		return options->cache_directory ? frame_cache_open_file(options->cache_directory, request->name, image)
@@ -182,7 +182,7 @@ static int open_for(const struct symbolize_options *options, struct elf_image *i
 int symbolize_remote_answer(
 	struct elf_image *image, const struct symbolize_options *options, const void *bytes, size_t size)
 {
-	const struct request *request = bytes;
+	const struct remote_request *request = bytes;
 	const char *rest = (const char *)bytes + sizeof(*request);
 
 	if (size < sizeof(*request))

@@ -77,7 +77,7 @@ static bool find_distinct(struct resolution *r, const uint64_t *addresses, size_
 }
 
 /* The images of one request. */
-struct subject {
+struct resolve_subject {
 	struct elf_image *image, *debug, *alt; /* alt NULL: none */
 };
 
@@ -88,8 +88,8 @@ static const char *resolve_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool name_all(
-	struct resolution *r, const struct subject *subject, const struct symbolize_options *options, struct error *err)
+static bool name_all(struct resolution *r, const struct resolve_subject *subject,
+	const struct symbolize_options *options, struct error *err)
 {
 	struct namer namer = {
 		.arena = &r->result->arena,
@@ -112,8 +112,8 @@ static bool name_all(
 	return ok;
 }
 
-static bool symbolize_resolve_all(
-	struct resolution *r, const struct subject *subject, const struct symbolize_options *options, struct error *err)
+static bool symbolize_resolve_all(struct resolution *r, const struct resolve_subject *subject,
+	const struct symbolize_options *options, struct error *err)
 {
 	struct dwarf_options dwarf = {
 		.debug = subject->debug,
@@ -148,7 +148,7 @@ static void resolution_deinit(struct resolution *r)
 }
 
 /* Small files are read faster than a cache, and a few new addresses do not justify writing a large cache again. */
-static bool is_worth_storing(const struct resolution *r, const struct subject *subject, size_t distinct_count)
+static bool is_worth_storing(const struct resolution *r, const struct resolve_subject *subject, size_t distinct_count)
 {
 	size_t size;
 
@@ -177,8 +177,8 @@ static bool take_cached(struct resolution *r, uint32_t *places, struct error *er
 }
 
 /* Resolves the addresses that are not cached, and stores them in the cache. */
-static bool resolve_distinct(
-	struct resolution *r, const struct subject *subject, const struct symbolize_options *options, struct error *err)
+static bool resolve_distinct(struct resolution *r, const struct resolve_subject *subject,
+	const struct symbolize_options *options, struct error *err)
 {
 	const struct frame_cache_key key = frame_cache_key_of(options, subject->image, subject->debug, subject->alt);
 	bool is_cached = options->cache_directory && !options->no_inlines;
@@ -226,7 +226,7 @@ bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, siz
 	struct resolution r = { .result = calloc(1, sizeof(**result)) };
 	struct elf_image *fetched = NULL;
 	enum elf_debug_source source;
-	struct subject subject = { .image = image };
+	struct resolve_subject subject = { .image = image };
 	bool ok;
 
 	if (!r.result)

@@ -8,11 +8,11 @@
 
 enum { MAX_RULES = 1 << 16 };
 
-enum subject { SUBJECT_PATH, SUBJECT_MODULE, SUBJECT_FUNCTION };
+enum rules_subject { SUBJECT_PATH, SUBJECT_MODULE, SUBJECT_FUNCTION };
 
 struct rule {
 	uint32_t value;
-	enum subject subject;
+	enum rules_subject subject;
 	const char *glob; /* in the arena */
 };
 
@@ -79,11 +79,11 @@ static void list_words(const struct rule_words *words, char *out, size_t size)
 	}
 }
 
-static bool find_subject(const char *word, size_t size, enum subject *subject)
+static bool find_subject(const char *word, size_t size, enum rules_subject *subject)
 {
 	for (size_t i = 0; i < sizeof(subject_words) / sizeof(subject_words[0]); i++)
 		if (strlen(subject_words[i]) == size && memcmp(subject_words[i], word, size) == 0) {
-			*subject = (enum subject)i;
+			*subject = (enum rules_subject)i;
 			return true;
 		}
 	return false;

@@ -28,7 +28,7 @@ enum {
 
 /* ---- The child ---- */
 
-struct child {
+struct source_reader_child {
 	const struct source_reader *reader;
 	int root, output;
 	size_t bytes_left;    /* to read */
@@ -36,13 +36,13 @@ struct child {
 };
 
 /* A file as it is read. */
-struct text {
+struct source_reader_text {
 	char *bytes; /* owned */
 	size_t size, capacity;
 	bool is_whole;
 };
 
-static void text_deinit(struct text *text)
+static void text_deinit(struct source_reader_text *text)
 {
 	free(text->bytes);
 }
@@ -60,7 +60,7 @@ static bool source_reader_is_readable(const struct stat *info)
 }
 
 /* Opens a regular file: by O_PATH first, which neither waits for a FIFO nor wakes a device. */
-static int source_reader_open_file(const struct child *child, const char *name, struct stat *info)
+static int source_reader_open_file(const struct source_reader_child *child, const char *name, struct stat *info)
 {
 	CLEANUP(cleanup_close)
 	int place = source_reader_is_root(child->reader) ? in_root_open_by_root(child->root, name)
@@ -106,7 +106,8 @@ static uint32_t count_newlines(const char *bytes, size_t size)
 }
 
 /* Reads as much as is needed: a large file up to its last line that is wanted. False: it is no text, or too much. */
-static bool source_reader_read_text(struct child *child, int fd, off_t file_bytes, uint32_t needed, struct text *text)
+static bool source_reader_read_text(
+	struct source_reader_child *child, int fd, off_t file_bytes, uint32_t needed, struct source_reader_text *text)
 {
 	uint32_t lines = 0;
 	struct error ignored;
@@ -146,8 +147,8 @@ static bool source_reader_is_unchanged(const struct stat *before, const struct s
 }
 
 /* Reads a file that stays as it is meanwhile; one that is written to again and again is read as it comes. */
-static bool source_reader_read_file(
-	struct child *child, const struct source_wanted *wanted, struct text *text, struct source_answer *answer)
+static bool source_reader_read_file(struct source_reader_child *child, const struct source_wanted *wanted,
+	struct source_reader_text *text, struct source_answer *answer)
 {
 	enum { MOST_TRIES = 2 };
 	struct stat before, after;
@@ -169,8 +170,8 @@ static bool source_reader_read_file(
 }
 
 /* Appends the pieces of a file behind its answer. */
-static bool source_reader_cut_pieces(
-	const struct source_wanted *wanted, const struct text *text, struct source_answer *answer, struct buffer *out)
+static bool source_reader_cut_pieces(const struct source_wanted *wanted, const struct source_reader_text *text,
+	struct source_answer *answer, struct buffer *out)
 {
 	struct source_lines lines;
 	struct error ignored;
@@ -209,11 +210,11 @@ static bool source_reader_write_all(int fd, const uint8_t *bytes, size_t size)
 }
 
 /* False: there is nobody to read on. */
-static bool source_reader_answer_file(struct child *child, uint32_t file)
+static bool source_reader_answer_file(struct source_reader_child *child, uint32_t file)
 {
 	const struct source_wanted *wanted = &child->reader->plan->files[file];
 	struct source_answer answer = { .file = file };
-	CLEANUP(text_deinit) struct text text = { 0 };
+	CLEANUP(text_deinit) struct source_reader_text text = { 0 };
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 	buffer_init(&out, SOURCE_MAX_ANSWER_BYTES);
@@ -258,7 +259,7 @@ static bool source_reader_become(const struct source_reader *reader, int output)
 
 static _Noreturn void source_reader_run_child(const struct source_reader *reader, int output)
 {
-	struct child child = { .reader = reader, .output = output, .bytes_left = MOST_READ_BYTES };
+	struct source_reader_child child = { .reader = reader, .output = output, .bytes_left = MOST_READ_BYTES };
 
 	(void)prctl(PR_SET_NAME, "kelvin-source");
 	child.root = source_reader_open_root(reader);
@@ -274,13 +275,13 @@ static _Noreturn void source_reader_run_child(const struct source_reader *reader
 /* ---- Its parent ---- */
 
 /* The progress of the child: it is asked each tick in which nothing came. */
-struct progress {
+struct source_reader_progress {
 	pid_t pid;
 	int64_t cpu_ns;
 	unsigned int still_ticks;
 };
 
-static bool is_stalled(struct progress *progress)
+static bool is_stalled(struct source_reader_progress *progress)
 {
 	int64_t cpu_ns = confined_cpu_ns(progress->pid);
 
@@ -290,8 +291,8 @@ static bool is_stalled(struct progress *progress)
 }
 
 /* True: the child has closed its end. */
-static bool take_all(int input, struct progress *progress, const struct symbolize_options *options, int64_t deadline_ns,
-	struct buffer *answers)
+static bool take_all(int input, struct source_reader_progress *progress, const struct symbolize_options *options,
+	int64_t deadline_ns, struct buffer *answers)
 {
 	struct pollfd ready = { .fd = input, .events = POLLIN };
 	size_t most = answers->size + SOURCE_MAX_ANSWER_BYTES;
@@ -319,7 +320,7 @@ static bool take_all(int input, struct progress *progress, const struct symboliz
 bool source_reader_run(const struct source_reader *reader, const struct symbolize_options *options, int64_t deadline_ns,
 	struct buffer *answers)
 {
-	struct progress progress = { .cpu_ns = -1 };
+	struct source_reader_progress progress = { .cpu_ns = -1 };
 	int ends[2];
 	bool ok;
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* The locations of one mapping, and their resolved frames. */
-struct batch {
+struct symbolize_batch {
 	struct elf_image *image; /* borrowed; NULL: not resolved from a file */
 	uint64_t *addresses;
 	uint32_t *locations;
@@ -38,12 +38,12 @@ struct known_function {
 
 enum { KNOWN_BITS = 7 };
 
-struct work {
+struct symbolize_work {
 	struct profile *profile;
 	const struct profile_symbols *symbols;
 	const struct symbolize_options *options;
 	struct origin_context origins;
-	struct batch *batches; /* [mapping id], and one more for addresses in no mapping */
+	struct symbolize_batch *batches; /* [mapping id], and one more for addresses in no mapping */
 	size_t batch_count;
 	struct naming_task *tasks;
 	size_t task_count;
@@ -57,7 +57,7 @@ struct work {
 	struct known_function known[1 << KNOWN_BITS]; /* a later one replaces an earlier one */
 };
 
-static bool add_to_batch(struct batch *batch, uint64_t address, uint32_t location, struct error *err)
+static bool add_to_batch(struct symbolize_batch *batch, uint64_t address, uint32_t location, struct error *err)
 {
 	if (!ARRAY_RESERVE(&batch->addresses, &batch->capacity, batch->count + 1, ARRAY_MAX_IDS, err) ||
 		!ARRAY_RESERVE(&batch->locations, &batch->location_capacity, batch->count + 1, ARRAY_MAX_IDS, err))
@@ -67,7 +67,7 @@ static bool add_to_batch(struct batch *batch, uint64_t address, uint32_t locatio
 	return true;
 }
 
-static bool sort_into_batches(struct work *w, struct error *err)
+static bool sort_into_batches(struct symbolize_work *w, struct error *err)
 {
 	const struct profile *profile = w->profile;
 
@@ -88,19 +88,19 @@ static bool sort_into_batches(struct work *w, struct error *err)
 }
 
 /* The batch of a lock's address; NULL: it is in no image's data. */
-static struct batch *batch_of_lock(struct work *w, size_t lock)
+static struct symbolize_batch *batch_of_lock(struct symbolize_work *w, size_t lock)
 {
 	const struct profile_lock_address *addresses = w->symbols->lock_addresses;
-	struct batch *batch =
+	struct symbolize_batch *batch =
 		addresses && addresses[lock].mapping != PROFILE_NONE ? &w->batches[addresses[lock].mapping] : NULL;
 
 	return batch && batch->image ? batch : NULL;
 }
 
-static bool sort_locks_into_batches(struct work *w, struct error *err)
+static bool sort_locks_into_batches(struct symbolize_work *w, struct error *err)
 {
 	for (size_t i = 0; i < w->profile->lock_count; i++) {
-		struct batch *batch = batch_of_lock(w, i);
+		struct symbolize_batch *batch = batch_of_lock(w, i);
 
 		if (!batch)
 			continue;
@@ -115,7 +115,7 @@ static bool sort_locks_into_batches(struct work *w, struct error *err)
 enum { MOST_ASKED = 50000 };
 
 /* Asks the running kernel. If it does not answer, opens its symbols, or those of the recorded one. */
-static bool find_kernel_symbols(struct work *w, struct batch *batch, struct error *err)
+static bool find_kernel_symbols(struct symbolize_work *w, struct symbolize_batch *batch, struct error *err)
 {
 	static const char running[] = "/proc/kallsyms";
 	const char *path = w->symbols->kallsyms ? w->symbols->kallsyms : running;
@@ -139,7 +139,7 @@ static const struct file_opened *opened_or_null(const struct file_opened *files,
 }
 
 /* A recording has one run, whose events are in order of time. */
-static struct jit_clock clock_of(const struct work *w, size_t mapping)
+static struct jit_clock clock_of(const struct symbolize_work *w, size_t mapping)
 {
 	if (!w->profile->has_timeline || w->profile->run_count != 1)
 		return (struct jit_clock){ 0 };
@@ -147,9 +147,9 @@ static struct jit_clock clock_of(const struct work *w, size_t mapping)
 }
 
 /* The task of a mapping; false if there is nothing that it could be named by. */
-static bool task_of(const struct work *w, size_t mapping, struct naming_task *task)
+static bool task_of(const struct symbolize_work *w, size_t mapping, struct naming_task *task)
 {
-	const struct batch *batch = &w->batches[mapping];
+	const struct symbolize_batch *batch = &w->batches[mapping];
 	bool is_kernel = w->profile->mappings[mapping].kind == PROFILE_MAPPING_KERNEL;
 
 	*task = (struct naming_task){
@@ -173,13 +173,13 @@ static bool task_of(const struct work *w, size_t mapping, struct naming_task *ta
 	       batch->data_count > 0;
 }
 
-static bool make_tasks(struct work *w, struct error *err)
+static bool make_tasks(struct symbolize_work *w, struct error *err)
 {
 	w->tasks = calloc(w->batch_count, sizeof(*w->tasks));
 	if (!w->tasks)
 		return error_set_memory(err);
 	for (size_t i = 0; i < w->profile->mapping_count; i++) {
-		struct batch *batch = &w->batches[i];
+		struct symbolize_batch *batch = &w->batches[i];
 
 		if (batch->count > 0 && w->profile->mappings[i].kind == PROFILE_MAPPING_KERNEL &&
 			!find_kernel_symbols(w, batch, err))
@@ -190,7 +190,7 @@ static bool make_tasks(struct work *w, struct error *err)
 	return true;
 }
 
-static void note_restricted(struct work *w, struct buffer *notices)
+static void note_restricted(struct symbolize_work *w, struct buffer *notices)
 {
 	bool is_restricted = false;
 
@@ -229,8 +229,8 @@ static bool intern_name(struct profile *profile, const struct symbolize_frame *f
 	return profile_intern(profile, text, name, err);
 }
 
-static bool symbolize_add_function(
-	struct work *w, const struct symbolize_frame *frame, uint32_t mapping, uint32_t *function, struct error *err)
+static bool symbolize_add_function(struct symbolize_work *w, const struct symbolize_frame *frame, uint32_t mapping,
+	uint32_t *function, struct error *err)
 {
 	struct profile *profile = w->profile;
 	const struct profile_mapping *in = mapping == PROFILE_NONE ? NULL : &profile->mappings[mapping];
@@ -273,8 +273,8 @@ static bool has_lasting_strings(const struct symbolize_frame *frame)
 }
 
 /* Finds the function by the addresses of its strings: many locations are of one function. */
-static bool symbolize_find_function(
-	struct work *w, const struct symbolize_frame *frame, uint32_t mapping, uint32_t *function, struct error *err)
+static bool symbolize_find_function(struct symbolize_work *w, const struct symbolize_frame *frame, uint32_t mapping,
+	uint32_t *function, struct error *err)
 {
 	const char *file = frame->decl_file[0] ? frame->decl_file : frame->file;
 	uint64_t hash = hash_mix((uintptr_t)frame->name ^ mapping, (uintptr_t)file + frame->decl_line);
@@ -310,7 +310,8 @@ static bool symbolize_is_same_file(const char *left, const char *right)
 }
 
 /* A line of a file that is not known would be read as one of the function's file. */
-static bool set_line(struct work *w, const struct symbolize_frame *frame, struct profile_line *line, struct error *err)
+static bool set_line(
+	struct symbolize_work *w, const struct symbolize_frame *frame, struct profile_line *line, struct error *err)
 {
 	*line = (struct profile_line){ .line = frame->line };
 	if (!frame->line || !frame->decl_file[0] || symbolize_is_same_file(frame->file, frame->decl_file))
@@ -321,8 +322,8 @@ static bool set_line(struct work *w, const struct symbolize_frame *frame, struct
 }
 
 /* Makes w->lines of frames. */
-static bool make_lines(
-	struct work *w, uint32_t mapping, const struct symbolize_frame *frames, size_t count, struct error *err)
+static bool make_lines(struct symbolize_work *w, uint32_t mapping, const struct symbolize_frame *frames, size_t count,
+	struct error *err)
 {
 	if (!ARRAY_RESERVE(&w->lines, &w->line_capacity, count, ARRAY_MAX_IDS, err))
 		return false;
@@ -334,14 +335,14 @@ static bool make_lines(
 	return true;
 }
 
-static bool set_frames(
-	struct work *w, uint32_t location, const struct symbolize_frame *frames, size_t count, struct error *err)
+static bool set_frames(struct symbolize_work *w, uint32_t location, const struct symbolize_frame *frames, size_t count,
+	struct error *err)
 {
 	return make_lines(w, w->profile->locations[location].mapping, frames, count, err) &&
 	       profile_set_lines(w->profile, location, w->lines, count, err);
 }
 
-static bool set_by_address(struct work *w, uint32_t location, struct error *err)
+static bool set_by_address(struct symbolize_work *w, uint32_t location, struct error *err)
 {
 	const struct profile_location *at = &w->profile->locations[location];
 	const struct profile_mapping *mapping = at->mapping == PROFILE_NONE ? NULL : &w->profile->mappings[at->mapping];
@@ -359,7 +360,8 @@ static bool set_by_address(struct work *w, uint32_t location, struct error *err)
 }
 
 /* The kernel's own answer. */
-static bool set_by_kernel(struct work *w, const struct batch *batch, uint32_t location, struct error *err)
+static bool set_by_kernel(
+	struct symbolize_work *w, const struct symbolize_batch *batch, uint32_t location, struct error *err)
 {
 	struct symbolize_frame frame;
 	char name[SYMBOL_MAP_NAME_BYTES];
@@ -370,7 +372,7 @@ static bool set_by_kernel(struct work *w, const struct batch *batch, uint32_t lo
 }
 
 /* Adds code that stood at a location until other code took its place. */
-static bool add_generation(struct work *w, uint32_t location, const struct symbolize_frames *frames,
+static bool add_generation(struct symbolize_work *w, uint32_t location, const struct symbolize_frames *frames,
 	const struct placement_time *replaced, struct error *err)
 {
 	struct profile_generation added = { .location = location,
@@ -409,8 +411,8 @@ struct batch_times {
 	size_t timed, early;
 };
 
-static bool count_time(struct work *w, uint32_t location, const struct placement_time *time, struct batch_times *times,
-	struct error *err)
+static bool count_time(struct symbolize_work *w, uint32_t location, const struct placement_time *time,
+	struct batch_times *times, struct error *err)
 {
 	if (time->from_ns == INT64_MIN)
 		return true;
@@ -424,7 +426,7 @@ static bool count_time(struct work *w, uint32_t location, const struct placement
 }
 
 /* Finds the frames of the code that stood at a location last, and adds those of the code before. */
-static bool symbolize_find_frames(struct work *w, const struct batch *batch, size_t index,
+static bool symbolize_find_frames(struct symbolize_work *w, const struct symbolize_batch *batch, size_t index,
 	struct symbolize_frames *last, struct batch_times *times, struct error *err)
 {
 	const struct naming_task *task = &w->tasks[batch->task];
@@ -454,7 +456,7 @@ static bool symbolize_find_frames(struct work *w, const struct batch *batch, siz
  * kept the lines of its perf map back, as V8 does until it has 2 MB of them, or has another clock, as in a namespace of
  * its own. A few are of code that was there before without a name.
  */
-static void check_times(struct work *w, const struct batch_times *times, size_t first_generation)
+static void check_times(struct symbolize_work *w, const struct batch_times *times, size_t first_generation)
 {
 	enum { MOST_EARLY_OF = 4 };
 
@@ -464,7 +466,7 @@ static void check_times(struct work *w, const struct batch_times *times, size_t 
 		w->generations[i].from_ns = w->generations[i].until_ns = INT64_MIN;
 }
 
-static bool set_batch(struct work *w, const struct batch *batch, struct error *err)
+static bool set_batch(struct symbolize_work *w, const struct symbolize_batch *batch, struct error *err)
 {
 	const struct naming_task *task = batch->task == PROFILE_NONE ? NULL : &w->tasks[batch->task];
 	size_t first_generation = w->generation_count;
@@ -489,7 +491,7 @@ static bool set_batch(struct work *w, const struct batch *batch, struct error *e
 }
 
 /* Names are never wrong without a word: where it is not known when code took the place of other code, that is said. */
-static void note_doubtful(const struct work *w, double part, struct buffer *notices)
+static void note_doubtful(const struct symbolize_work *w, double part, struct buffer *notices)
 {
 	static const double least = 0.01;
 
@@ -502,7 +504,7 @@ static void note_doubtful(const struct work *w, double part, struct buffer *noti
 		100 * part, w->symbols->clock_ns == 0 ? ", where perf recorded with '-k mono'" : "");
 }
 
-static bool place_generations(struct work *w, struct buffer *notices, struct error *err)
+static bool place_generations(struct symbolize_work *w, struct buffer *notices, struct error *err)
 {
 	double doubtful;
 
@@ -512,7 +514,7 @@ static bool place_generations(struct work *w, struct buffer *notices, struct err
 	return true;
 }
 
-static bool symbolize_set_all(struct work *w, struct buffer *notices, struct error *err)
+static bool symbolize_set_all(struct symbolize_work *w, struct buffer *notices, struct error *err)
 {
 	for (size_t i = 0; i < w->batch_count; i++)
 		if (!set_batch(w, &w->batches[i], err))
@@ -521,12 +523,12 @@ static bool symbolize_set_all(struct work *w, struct buffer *notices, struct err
 }
 
 /* A lock has the name of its object, and the object's module. */
-static bool name_locks(struct work *w, struct error *err)
+static bool name_locks(struct symbolize_work *w, struct error *err)
 {
 	struct profile *profile = w->profile;
 
 	for (size_t i = 0; i < profile->lock_count; i++) {
-		const struct batch *batch = batch_of_lock(w, i);
+		const struct symbolize_batch *batch = batch_of_lock(w, i);
 		const struct naming_task *task = !batch || batch->task == PROFILE_NONE ? NULL : &w->tasks[batch->task];
 		const struct profile_lock_address *at = task ? &w->symbols->lock_addresses[i] : NULL;
 		struct symbolize_frames found = { 0 };
@@ -544,7 +546,7 @@ static bool name_locks(struct work *w, struct error *err)
 	return true;
 }
 
-static bool symbolize_add_sources(struct work *w, struct error *err)
+static bool symbolize_add_sources(struct symbolize_work *w, struct error *err)
 {
 	CLEANUP(cleanup_free)
 	const struct named_frames **tables = calloc(w->task_count + 1, sizeof(struct named_frames *));
@@ -559,7 +561,7 @@ static bool symbolize_add_sources(struct work *w, struct error *err)
 }
 
 /* The place where an interpreter was compiled is unrelated to the program that it runs. */
-static void symbolize_find_directory(struct work *w)
+static void symbolize_find_directory(struct symbolize_work *w)
 {
 	const struct profile *profile = w->profile;
 	const struct naming_task *task = w->batches[0].task == PROFILE_NONE ? NULL : &w->tasks[w->batches[0].task];
@@ -569,7 +571,7 @@ static void symbolize_find_directory(struct work *w)
 		w->origins.compilation_directory = named_frames_source_directory(&task->table);
 }
 
-static void symbolize_work_deinit(struct work *w)
+static void symbolize_work_deinit(struct symbolize_work *w)
 {
 	for (size_t i = 0; w->batches && i < w->batch_count; i++) {
 		free(w->batches[i].addresses);
@@ -591,7 +593,7 @@ static void symbolize_work_deinit(struct work *w)
 bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
 	const struct symbolize_options *options, struct buffer *notices, struct error *err)
 {
-	struct work w = {
+	struct symbolize_work w = {
 		.profile = profile, .symbols = symbols, .options = options, .origins = { .options = options }
 	};
 	bool ok = sort_into_batches(&w, err);

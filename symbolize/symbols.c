@@ -19,14 +19,14 @@ enum {
 };
 
 /* A symbol table and its names. */
-struct table {
+struct symbols_table {
 	const struct elf_image *image; /* that holds it, borrowed */
 	struct elf_section symbols, names;
 	bool is_64bit;
 };
 
 /* A slot of the global offset table and the function whose address it holds. */
-struct slot {
+struct symbols_slot {
 	uint64_t address;
 	const char *name;
 };
@@ -34,9 +34,9 @@ struct slot {
 struct symbols {
 	struct elf_image *image;
 	struct elf_image *mini; /* owned: .gnu_debugdata; NULL: none */
-	struct table tables[MAX_TABLES];
+	struct symbols_table tables[MAX_TABLES];
 	size_t table_count;
-	struct slot *slots; /* by address; read when an address lies in a PLT */
+	struct symbols_slot *slots; /* by address; read when an address lies in a PLT */
 	size_t slot_count, slot_capacity;
 	bool has_slots;
 	struct elf_section plt[PLT_COUNT];
@@ -99,13 +99,13 @@ static Elf64_Sym read_symbol(struct byte_reader *r, bool is_64bit)
 	return symbol;
 }
 
-enum kind { KIND_OTHER, KIND_FUNCTION, KIND_LABEL, KIND_OBJECT };
+enum symbols_kind { KIND_OTHER, KIND_FUNCTION, KIND_LABEL, KIND_OBJECT };
 
 /*
  * The kind of a symbol: functions, labels of assembly with a size, other labels of code, and objects of data. GCC marks
  * places in debug information by labels.
  */
-static enum kind symbols_kind_of(const struct table *table, const Elf64_Sym *symbol)
+static enum symbols_kind symbols_kind_of(const struct symbols_table *table, const Elf64_Sym *symbol)
 {
 	uint8_t type = ELF64_ST_TYPE(symbol->st_info);
 
@@ -166,7 +166,7 @@ static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
  * Returns whether the symbol names what it is at: `$x` separates code from data, `foo.loop` is a place in `foo` in
  * NASM. Objects of a function's own may be called `lock.0`.
  */
-static bool symbols_is_name(const struct symbol_hit *symbol, enum kind kind)
+static bool symbols_is_name(const struct symbol_hit *symbol, enum symbols_kind kind)
 {
 	if (symbol->name[0] == '\0' || symbol->name[0] == '$')
 		return false;
@@ -174,8 +174,8 @@ static bool symbols_is_name(const struct symbol_hit *symbol, enum kind kind)
 	       !memchr(symbol->name, '.', strnlen(symbol->name, MAX_COMPARED_BYTES));
 }
 
-static void match_table(
-	const struct table *table, enum kind kind, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
+static void match_table(const struct symbols_table *table, enum symbols_kind kind, const uint64_t *addresses,
+	size_t count, struct symbol_hit *hits)
 {
 	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
 	uint32_t file = 0;
@@ -274,8 +274,8 @@ static bool symbolize_symbols_holds(
 }
 
 /* Finds for each address the nearest symbol of the kind that is not after it. */
-static void find_nearest(
-	const struct symbols *symbols, enum kind kind, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
+static void find_nearest(const struct symbols *symbols, enum symbols_kind kind, const uint64_t *addresses, size_t count,
+	struct symbol_hit *hits)
 {
 	struct symbol_hit nearest = { 0 };
 
@@ -356,7 +356,7 @@ bool symbols_visit_functions(const struct symbols *symbols,
 	struct error *err)
 {
 	for (size_t i = 0; i < symbols->table_count; i++) {
-		const struct table *table = &symbols->tables[i];
+		const struct symbols_table *table = &symbols->tables[i];
 		struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
 
 		while (byte_reader_left(&r) > 0) {
@@ -420,14 +420,15 @@ static bool read_relocations(
 			continue;
 		if (!ARRAY_RESERVE(&symbols->slots, &symbols->slot_capacity, symbols->slot_count + 1, MAX_SLOTS, err))
 			return false;
-		symbols->slots[symbols->slot_count++] = (struct slot){ address, name_at(&strings, symbol.st_name) };
+		symbols->slots[symbols->slot_count++] =
+			(struct symbols_slot){ address, name_at(&strings, symbol.st_name) };
 	}
 	return true;
 }
 
 static int compare_slots(const void *left, const void *right)
 {
-	const struct slot *a = left, *b = right;
+	const struct symbols_slot *a = left, *b = right;
 
 	return ORDER(a->address, b->address);
 }
@@ -447,8 +448,8 @@ static bool read_slots(struct symbols *symbols, const struct machine *machine, s
 
 static const char *symbolize_symbols_find_slot(const struct symbols *symbols, uint64_t address)
 {
-	const struct slot key = { .address = address };
-	const struct slot *found =
+	const struct symbols_slot key = { .address = address };
+	const struct symbols_slot *found =
 		symbols->slot_count ? bsearch(&key, symbols->slots, symbols->slot_count, sizeof(key), compare_slots)
 				    : NULL;
 
@@ -502,7 +503,7 @@ bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **na
 
 static void add_table(struct symbols *symbols, struct elf_image *image, const char *table, const char *names)
 {
-	struct table *added = &symbols->tables[symbols->table_count];
+	struct symbols_table *added = &symbols->tables[symbols->table_count];
 
 	if (!elf_image_section(image, table, &added->symbols) || !find_names(image, names, &added->names))
 		return;

@@ -15,23 +15,23 @@ enum { NAMES_SECONDS = 10 };
 static const size_t names_memory_bytes = (size_t)8 << 30;
 
 /* An address and the names that Kelvin gave to it. */
-struct claim {
+struct symbolize_claim {
 	struct elf_image *image; /* borrowed */
 	uint64_t address;
 	struct symbolize_frames frames;
 };
 
-enum verdict { VERDICT_NONE, VERDICT_EQUAL, VERDICT_OTHER, VERDICT_UNKNOWN };
+enum symbolize_verdict { VERDICT_NONE, VERDICT_EQUAL, VERDICT_OTHER, VERDICT_UNKNOWN };
 
 /* The data that the child writes. It is foreign: the library may have overwritten it. */
 struct answers {
 	uint32_t difference_count;
 	char differences[PROFILE_MOST_DIFFERENCES][DIFFERENCE_BYTES];
-	uint8_t verdicts[]; /* enum verdict, by claim */
+	uint8_t verdicts[]; /* enum symbolize_verdict, by claim */
 };
 
-struct comparison {
-	const struct claim *claims; /* by image */
+struct symbolize_comparison {
+	const struct symbolize_claim *claims; /* by image */
 	size_t count, first;
 	const struct elf_debug_options *options;
 	bool outermost_only; /* the names have no inlined frames */
@@ -39,7 +39,7 @@ struct comparison {
 };
 
 /* The findings of all children. */
-struct findings {
+struct symbolize_findings {
 	struct profile_verification *counts; /* of names */
 	struct buffer *differences;          /* a line for each that is shown */
 	size_t shown;
@@ -162,8 +162,8 @@ static void append_frame(const char *name, uint32_t line, size_t index, struct b
 }
 
 /* Appends "0x12ab in /usr/bin/x: here a:12 < main:30; libdw b:12 < main:30". */
-static void symbolize_verify_describe(
-	const struct claim *claim, const struct symbolize_frames *ours, const struct libdw_frames *theirs, char *text)
+static void symbolize_verify_describe(const struct symbolize_claim *claim, const struct symbolize_frames *ours,
+	const struct libdw_frames *theirs, char *text)
 {
 	struct buffer out;
 
@@ -190,8 +190,8 @@ static bool symbolize_verify_is_plt(const struct symbolize_frames *ours)
 	return ours->count > 0 && ours->frames[ours->count - 1].source == PROFILE_NAME_PLT;
 }
 
-static enum verdict symbolize_verify_judge(
-	struct libdw *libdw, const struct claim *claim, bool outermost_only, struct answers *answers)
+static enum symbolize_verdict symbolize_verify_judge(
+	struct libdw *libdw, const struct symbolize_claim *claim, bool outermost_only, struct answers *answers)
 {
 	struct libdw_frames theirs;
 
@@ -210,7 +210,7 @@ static enum verdict symbolize_verify_judge(
 
 static void compare_claims(void *context, void *result)
 {
-	const struct comparison *comparison = context;
+	const struct symbolize_comparison *comparison = context;
 	struct answers *answers = result;
 	struct libdw *libdw = NULL;
 	const struct elf_image *image = NULL;
@@ -218,7 +218,7 @@ static void compare_claims(void *context, void *result)
 	/* libdw would ask servers, which the process cannot reach. */
 	(void)unsetenv("DEBUGINFOD_URLS");
 	for (size_t i = comparison->first; i < comparison->count; i++) {
-		const struct claim *claim = &comparison->claims[i];
+		const struct symbolize_claim *claim = &comparison->claims[i];
 
 		if (claim->image != image) {
 			libdw_close(libdw);
@@ -232,7 +232,7 @@ static void compare_claims(void *context, void *result)
 
 /* ---- Results ---- */
 
-static void take_differences(const struct answers *answers, struct findings *findings)
+static void take_differences(const struct answers *answers, struct symbolize_findings *findings)
 {
 	for (size_t i = 0; i < PROFILE_MOST_DIFFERENCES && i < answers->difference_count; i++)
 		if (findings->shown < PROFILE_MOST_DIFFERENCES) {
@@ -245,8 +245,8 @@ static void take_differences(const struct answers *answers, struct findings *fin
  * Takes verdicts up to the address on which the child failed; the rest of that file is skipped. Returns the first claim
  * of the next file.
  */
-static size_t symbolize_verify_take_verdicts(
-	const struct comparison *comparison, const struct answers *answers, struct findings *findings)
+static size_t symbolize_verify_take_verdicts(const struct symbolize_comparison *comparison,
+	const struct answers *answers, struct symbolize_findings *findings)
 {
 	size_t i = comparison->first, failed;
 
@@ -260,7 +260,7 @@ static size_t symbolize_verify_take_verdicts(
 }
 
 /* The descriptors of the images, which the child reads. NULL if memory runs out. */
-static int *list_descriptors(const struct comparison *comparison, size_t *count)
+static int *list_descriptors(const struct symbolize_comparison *comparison, size_t *count)
 {
 	int *list = malloc((comparison->count + 1) * sizeof(*list));
 
@@ -271,7 +271,8 @@ static int *list_descriptors(const struct comparison *comparison, size_t *count)
 	return list;
 }
 
-static bool run_comparison(struct comparison *comparison, struct findings *findings, struct error *err)
+static bool run_comparison(
+	struct symbolize_comparison *comparison, struct symbolize_findings *findings, struct error *err)
 {
 	size_t bytes = sizeof(struct answers) + comparison->count, descriptor_count;
 	CLEANUP(cleanup_free) int *descriptors = list_descriptors(comparison, &descriptor_count);
@@ -305,13 +306,13 @@ static bool run_comparison(struct comparison *comparison, struct findings *findi
 
 static int compare_images(const void *a, const void *b)
 {
-	const struct claim *one = a, *other = b;
+	const struct symbolize_claim *one = a, *other = b;
 
 	return one->image != other->image ? ORDER(one->image, other->image) : ORDER(one->address, other->address);
 }
 
-static bool verify_claims(
-	struct claim *claims, struct comparison *comparison, struct findings *findings, struct error *err)
+static bool verify_claims(struct symbolize_claim *claims, struct symbolize_comparison *comparison,
+	struct symbolize_findings *findings, struct error *err)
 {
 	qsort(claims, comparison->count, sizeof(*claims), compare_images);
 	comparison->claims = claims;
@@ -343,10 +344,10 @@ static bool symbolize_verify_take_frames(const struct profile *profile, const st
 }
 
 static bool compare_locations(struct profile *profile, struct elf_image *const *images, const uint32_t *locations,
-	size_t count, const struct elf_debug_options *options, struct findings *findings, struct error *err)
+	size_t count, const struct elf_debug_options *options, struct symbolize_findings *findings, struct error *err)
 {
-	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
-	struct comparison comparison = { .options = options };
+	CLEANUP(cleanup_free) struct symbolize_claim *claims = calloc(count + 1, sizeof(*claims));
+	struct symbolize_comparison comparison = { .options = options };
 	struct arena arena;
 	bool ok = true;
 
@@ -359,7 +360,7 @@ static bool compare_locations(struct profile *profile, struct elf_image *const *
 
 		if (!image)
 			continue;
-		claims[comparison.count] = (struct claim){ .image = image, .address = location->address };
+		claims[comparison.count] = (struct symbolize_claim){ .image = image, .address = location->address };
 		ok = symbolize_verify_take_frames(profile, location, &arena, &claims[comparison.count++].frames, err);
 	}
 	ok = ok && verify_claims(claims, &comparison, findings, err);
@@ -371,7 +372,7 @@ bool symbolize_verify_locations(struct profile *profile, struct elf_image *const
 	size_t count, const struct elf_debug_options *options, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-	struct findings findings = { .counts = &profile->verification, .differences = &text };
+	struct symbolize_findings findings = { .counts = &profile->verification, .differences = &text };
 
 	buffer_init(&text, (size_t)PROFILE_MOST_DIFFERENCES * DIFFERENCE_BYTES);
 	if (!compare_locations(profile, images, locations, count, options, &findings, err) || !buffer_ok(&text, err))
@@ -388,17 +389,17 @@ bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses,
 	const struct symbolize_result *result, const struct symbolize_options *options,
 	struct profile_verification *counts, struct buffer *differences, struct error *err)
 {
-	struct findings findings = { counts, differences, counts->difference_count };
-	struct comparison comparison = { .count = count,
+	struct symbolize_findings findings = { counts, differences, counts->difference_count };
+	struct symbolize_comparison comparison = { .count = count,
 		.options = &options->debug,
 		.outermost_only = options->no_inlines,
 		.is_confined = options->is_confined };
-	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
+	CLEANUP(cleanup_free) struct symbolize_claim *claims = calloc(count + 1, sizeof(*claims));
 
 	if (!claims)
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
-		claims[i] = (struct claim){ image, addresses[i], symbolize_result_frames(result, i) };
+		claims[i] = (struct symbolize_claim){ image, addresses[i], symbolize_result_frames(result, i) };
 	if (!verify_claims(claims, &comparison, &findings, err))
 		return false;
 	counts->difference_count = (uint32_t)findings.shown;

@@ -11,7 +11,7 @@
 
 enum { MAX_EXTENTS = 64 };
 
-struct work {
+struct dwarf_work {
 	struct dwarf_job *job;
 	struct dwarf_unit *unit; /* the unit with the entries: the job's, or its split one */
 	struct dwarf_walk walk;
@@ -32,7 +32,7 @@ static size_t chain_length(const struct dwarf_walk *walk, uint32_t node)
 	return length;
 }
 
-static bool find_extents(struct work *w, const struct dwarf_die *die, struct error *err)
+static bool find_extents(struct dwarf_work *w, const struct dwarf_die *die, struct error *err)
 {
 	struct dwarf_extent found[MAX_EXTENTS], *kept;
 	struct dwarf_ranges ranges;
@@ -54,7 +54,7 @@ static bool find_extents(struct work *w, const struct dwarf_die *die, struct err
 	return true;
 }
 
-static bool fill_frame(struct work *w, uint64_t offset, struct dwarf_frame *frame, struct error *err)
+static bool fill_frame(struct dwarf_work *w, uint64_t offset, struct dwarf_frame *frame, struct error *err)
 {
 	struct dwarf_function function;
 
@@ -68,7 +68,8 @@ static bool fill_frame(struct work *w, uint64_t offset, struct dwarf_frame *fram
 }
 
 /* Sets the caller of an inlined function to the place of the call. */
-static bool fill_call(struct work *w, const struct dwarf_die *callee, struct dwarf_frame *frame, struct error *err)
+static bool fill_call(
+	struct dwarf_work *w, const struct dwarf_die *callee, struct dwarf_frame *frame, struct error *err)
 {
 	frame->line = dwarf_value_small(&callee->call_line);
 	if (!callee->call_file.form)
@@ -76,7 +77,7 @@ static bool fill_call(struct work *w, const struct dwarf_die *callee, struct dwa
 	return dwarf_describe_path(&w->describer, w->unit, dwarf_value_small(&callee->call_file), &frame->file, err);
 }
 
-static bool answer_by_function(struct work *w, size_t index, struct error *err)
+static bool answer_by_function(struct dwarf_work *w, size_t index, struct error *err)
 {
 	uint32_t node = w->walk.deepest[index];
 	size_t count = chain_length(&w->walk, node);
@@ -105,7 +106,7 @@ static bool answer_by_function(struct work *w, size_t index, struct error *err)
 	return true;
 }
 
-static bool answer_extents(struct work *w, size_t index, struct error *err)
+static bool answer_extents(struct dwarf_work *w, size_t index, struct error *err)
 {
 	struct dwarf_answer *answer = w->job->answers[index];
 	uint32_t node = w->walk.deepest[index];
@@ -122,7 +123,7 @@ static bool answer_extents(struct work *w, size_t index, struct error *err)
 	return true;
 }
 
-static bool answer_all(struct work *w, struct error *err)
+static bool answer_all(struct dwarf_work *w, struct error *err)
 {
 	for (size_t i = 0; i < w->job->count; i++) {
 		struct dwarf_answer *answer = w->job->answers[i];
@@ -139,7 +140,7 @@ static bool answer_all(struct work *w, struct error *err)
 	return true;
 }
 
-static bool run_in(struct work *w, struct error *err)
+static bool run_in(struct dwarf_work *w, struct error *err)
 {
 	const struct dwarf_job *job = w->job;
 	CLEANUP(cleanup_free) uint32_t *deepest = calloc(job->count, sizeof(*deepest));
@@ -171,7 +172,7 @@ static bool run_in(struct work *w, struct error *err)
 
 bool dwarf_job_run(struct dwarf_job *job, struct error *err)
 {
-	struct work w = { .job = job, .unit = job->unit, .extents_of = UINT64_MAX };
+	struct dwarf_work w = { .job = job, .unit = job->unit, .extents_of = UINT64_MAX };
 	struct dwarf_split split;
 	bool is_open, ok;
 

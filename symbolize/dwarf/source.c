@@ -15,7 +15,7 @@ enum {
 };
 
 /* Lines of a function in an embedded text. */
-struct range {
+struct dwarf_source_range {
 	const struct dwarf_described_path *in;
 	uint32_t definition; /* 0: in another file */
 	uint32_t first, last;
@@ -24,7 +24,7 @@ struct range {
 struct collecting {
 	struct dwarf_job *job;
 	const struct dwarf_describer *describer;
-	struct range *ranges; /* owned */
+	struct dwarf_source_range *ranges; /* owned */
 	size_t range_count, range_capacity, text_bytes, source_capacity;
 	struct dwarf_source *sources; /* owned */
 	size_t source_count;
@@ -59,14 +59,14 @@ static const struct dwarf_described_path *embedded(const struct dwarf_describer 
 static bool dwarf_source_add_frame(struct collecting *c, const struct dwarf_frame *frame, struct error *err)
 {
 	const struct dwarf_described_path *in = frame->line ? embedded(c->describer, frame->file) : NULL;
-	struct range range = { in, 0, frame->line, frame->line };
+	struct dwarf_source_range range = { in, 0, frame->line, frame->line };
 
 	if (!in || c->range_count == MOST_RANGES)
 		return true;
 	if (strcmp(frame->decl_file, frame->file) == 0 && frame->decl_line <= frame->line)
 		range.definition = frame->decl_line;
 	for (size_t i = c->range_count; i-- > 0;) {
-		struct range *other = &c->ranges[i];
+		struct dwarf_source_range *other = &c->ranges[i];
 
 		if (other->in != in || other->definition != range.definition ||
 			(range.definition == 0 && other->first != range.first))
@@ -101,7 +101,7 @@ static bool dwarf_source_add_frames(struct collecting *c, struct error *err)
 
 static int dwarf_source_by_place(const void *left, const void *right)
 {
-	const struct range *a = left, *b = right;
+	const struct dwarf_source_range *a = left, *b = right;
 
 	return a->in != b->in ? ORDER(a->in, b->in) : ORDER(a->first, b->first);
 }
@@ -113,7 +113,7 @@ struct cursor {
 	uint32_t line;
 };
 
-static void move_to(struct cursor *cursor, const struct range *range)
+static void move_to(struct cursor *cursor, const struct dwarf_source_range *range)
 {
 	if (cursor->in != range->in || range->first < cursor->line)
 		*cursor = (struct cursor){ range->in, range->in->file->source, 1 };
@@ -140,7 +140,7 @@ static size_t size_of_lines(const char *text, uint32_t count, size_t most)
 
 /* Adds the lines of a range, as far as its file has them. */
 static bool dwarf_source_add_piece(
-	struct collecting *c, struct cursor *cursor, const struct range *range, struct error *err)
+	struct collecting *c, struct cursor *cursor, const struct dwarf_source_range *range, struct error *err)
 {
 	uint32_t last = range->last;
 	size_t size;
@@ -161,7 +161,7 @@ static bool dwarf_source_add_piece(
 }
 
 /* A function is kept from its type or attributes on, other code with the lines around it. */
-static void dwarf_source_widen(struct range *range)
+static void dwarf_source_widen(struct dwarf_source_range *range)
 {
 	uint32_t first = range->definition ? range->definition : range->first;
 
