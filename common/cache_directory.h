@@ -13,8 +13,8 @@
  */
 
 /*
- * The path of a kind's directory: below XDG_CACHE_HOME, else HOME, else the home directory of the user. One that is not
- * the user's own (own_directory.h) is passed over. False if there is none.
+ * Finds the path of a kind's directory: below XDG_CACHE_HOME, else HOME, else the home directory of the user. One that
+ * is not the user's own (own_directory.h) is passed over. False if there is none.
  */
 COMMON_MUST_CHECK
 bool cache_directory_path(const char *kind, char *path, size_t size);

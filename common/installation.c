@@ -17,7 +17,7 @@ static bool installation_is_there(const char *folder, const char *file)
 	return (size_t)snprintf(path, sizeof(path), "%s/%s", folder, file) < sizeof(path) && access(path, X_OK) == 0;
 }
 
-/* The folder above the one of this program. */
+/* Finds the folder above the one of this program. */
 static bool installation_find_above(char above[PATH_MAX])
 {
 	ssize_t size = readlink(this_program, above, PATH_MAX - sizeof("/../.."));

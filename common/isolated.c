@@ -61,7 +61,7 @@ static void isolated_give_up_rights(const struct isolated_limits *limits, pid_t 
 	/* The change of user has cleared it. */
 	child_end_with(parent);
 	left |= isolated_refuse_calls(limits) ? 0 : RIGHTS_LEFT_CALLS;
-	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
+	/* All readers lack what a machine does not allow: `kelvin doctor` tells. */
 	(void)left;
 }
 

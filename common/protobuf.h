@@ -51,7 +51,10 @@ static inline struct byte_reader protobuf_split(struct byte_reader *r, uint64_t 
 	return (struct byte_reader){ .start = start, .pos = start, .end = start + size };
 }
 
-/* The next field; false at the end of the message and where it is malformed: byte_reader_ok() tells the two apart. */
+/*
+ * Reads the next field; false at the end of the message and where it is malformed: byte_reader_ok() tells the two
+ * apart.
+ */
 static inline bool protobuf_next_field(struct byte_reader *message, struct protobuf_field *field)
 {
 	uint64_t tag;
@@ -81,8 +84,8 @@ static inline bool protobuf_next_field(struct byte_reader *message, struct proto
 }
 
 /*
- * The next number of a repeated field, packed or not: while (protobuf_next_number(&field, &number)) ...
- * A packed column that is malformed marks `message` failed.
+ * Reads the next number of a repeated field, packed or not: while (protobuf_next_number(&field, &number)) ... A packed
+ * column that is malformed marks `message` failed.
  */
 static inline bool protobuf_next_number(struct byte_reader *message, struct protobuf_field *field, uint64_t *number)
 {

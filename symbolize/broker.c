@@ -191,7 +191,7 @@ static int broker_open_beside(const struct broker_wanted *wanted, const char *di
 	return fd < 0 || is_word_of_owner(wanted, fd) ? fd : broker_refuse(fd);
 }
 
-/* The directory of the binary, as its path has it or without links. */
+/* Finds the directory of the binary, as its path has it or without links. */
 static bool binary_directory(const struct elf_image *image, bool is_real, char directory[PATH_MAX])
 {
 	const char *path = image ? elf_image_path(image) : "";

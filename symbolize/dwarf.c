@@ -294,7 +294,7 @@ static bool dwarf_resolve_all(struct resolver *r, struct error *err)
 	return r->is_short || resolve_rest(r, &claimants, err);
 }
 
-/* The directory in which a unit was compiled; "" if it is absent, or the unit does not count. */
+/* Reads the directory in which a unit was compiled; "" if it is absent, or the unit does not count. */
 static bool dwarf_read_directory(const struct dwarf_unit *unit, const char **directory, struct error *err)
 {
 	struct dwarf_unit copy = *unit;

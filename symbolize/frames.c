@@ -200,7 +200,7 @@ static const char *keep_once(struct namer *n, struct kept_string *last, const ch
 	return last->copy;
 }
 
-/* The function near an address without a name; "" if there is none. */
+/* Finds the function near an address without a name; "" if there is none. */
 static bool find_near(struct namer *n, uint64_t address, const char **near, struct error *err)
 {
 	const uint64_t *found =

@@ -50,6 +50,6 @@ COMMON_MUST_CHECK
 bool namer_init(struct namer *n, struct error *err);
 void namer_deinit(struct namer *n);
 
-/* The frames of address `index`: at least one. */
+/* Gives the frames of address `index`: at least one. */
 COMMON_MUST_CHECK
 bool namer_name(struct namer *n, size_t index, struct symbolize_frames *out, struct error *err);

@@ -18,7 +18,7 @@ enum {
 	ELF_HEADER_BYTES = 0x40,
 	MAX_LINES = 1 << 13,
 	WINDOW_BYTES = 1 << 18,
-	/* Of a record, this much is read: its numbers and a name. */
+	/* The bytes of a record that are read: its numbers and a name. */
 	START_BYTES = 1 << 12,
 };
 

@@ -35,7 +35,7 @@ COMMON_MUST_CHECK
 bool jitdump_init(struct jitdump *dump, int fd, bool *is_jitdump, struct error *err);
 void jitdump_deinit(struct jitdump *dump);
 
-/* The next function that was placed or moved; false at the end, or at malformed data. */
+/* Reads the next function that was placed or moved; false at the end, or at malformed data. */
 bool jitdump_next(struct jitdump *dump, struct jitdump_code *code);
 
 /* Goes back to the first record. */

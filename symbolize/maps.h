@@ -31,17 +31,17 @@ void symbol_map_destroy(struct symbol_map *map);
 /* The symbols that start at the address, one after another, the last of which stands there now; borrowed. */
 const struct symbol_map_symbol *symbol_map_starting_at(const struct symbol_map *map, uint64_t address, size_t *count);
 
-/* The symbol at the address, the last if there were several; its strings are borrowed from the map. */
+/* Finds the symbol at the address, the last if there were several; its strings are borrowed from the map. */
 COMMON_MUST_CHECK
 bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symbol_map_symbol *found);
 
 enum { SYMBOL_MAP_NAME_BYTES = 1024 };
 
-/* The frame of a symbol: its file is borrowed from the map, its name is written to `name`. */
+/* Gives the frame of a symbol: its file is borrowed from the map, its name is written to `name`. */
 void symbol_map_symbol_frame(const struct symbol_map_symbol *symbol, bool is_kernel, struct symbolize_frame *frame,
 	char name[SYMBOL_MAP_NAME_BYTES]);
 
-/* The same of the symbol at the address. False if the map has none. */
+/* Does the same of the symbol at the address. False if the map has none. */
 COMMON_MUST_CHECK
 bool symbol_map_frame(const struct symbol_map *map, uint64_t address, bool is_kernel, struct symbolize_frame *frame,
 	char name[SYMBOL_MAP_NAME_BYTES]);

@@ -25,7 +25,9 @@ struct named_frames {
 COMMON_MUST_CHECK
 bool named_frames_init(struct named_frames *table, const void *bytes, size_t size);
 
-/* The frames of an address: strings borrowed from the bytes, the array in the arena. Count 0: the table has none. */
+/*
+ * Finds the frames of an address: strings borrowed from the bytes, the array in the arena. Count 0: the table has none.
+ */
 COMMON_MUST_CHECK
 bool named_frames_find(const struct named_frames *table, uint64_t address, struct arena *arena,
 	struct symbolize_frames *frames, struct error *err);
@@ -33,7 +35,7 @@ bool named_frames_find(const struct named_frames *table, uint64_t address, struc
 /* Counts the entries of an address, and finds the first of them. */
 size_t named_frames_entries_of(const struct named_frames *table, uint64_t address, size_t *first);
 
-/* The frames of one of them, as above, and its time. */
+/* Reads the frames of one of them, as above, and its time. */
 COMMON_MUST_CHECK
 bool named_frames_entry(const struct named_frames *table, size_t entry, struct arena *arena,
 	struct symbolize_frames *frames, struct placement_time *time, struct error *err);

@@ -287,7 +287,7 @@ void naming_cell_follow(struct naming_cell *cell)
 {
 	enum taken taken;
 
-	/* As no task has more than three messages, there is an end of it. */
+	/* The loop ends, as no task has more than three messages. */
 	do
 		taken = take_bytes(cell);
 	while (taken == TAKEN_BYTES && !cell->is_over && cell->failure == NAMING_UNHARMED);

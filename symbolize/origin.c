@@ -170,7 +170,7 @@ static bool is_installed(const char *path)
 static struct origin_decision decide_binary(const struct origin_context *context, const struct origin_evidence *e)
 {
 	bool has_source = e->file[0] != '\0';
-	/* What a program instantiates of a library is not the program's, though it is in its file. */
+	/* A function that a program instantiates of a library is not the program's, though it is in its file. */
 	bool is_instance = !has_source && profile_is_standard_name(e->name);
 
 	if (!is_instance && (e->is_program || is_programs_own(context, e->path)))

@@ -41,7 +41,7 @@ struct origin_decision origin_revise(
 	const struct origin_context *context, const struct origin_evidence *evidence, struct origin_decision before);
 
 /*
- * The first of the user's rules that matches: an origin for rules of origin; a class for rules of waits, with
+ * Finds the first of the user's rules that matches: an origin for rules of origin; a class for rules of waits, with
  * PROFILE_WAIT_NONE for `keep`. False if none does.
  */
 bool rules_match(const struct symbolize_rules *rules, const struct origin_evidence *evidence, uint32_t *value);

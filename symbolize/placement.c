@@ -46,7 +46,7 @@ void placement_deinit(struct code_placement *placement)
 	free(placement->former);
 }
 
-/* The indexes of the addresses in a range. */
+/* Finds the indexes of the addresses in a range. */
 static void symbolize_placement_find_range(
 	const struct code_placement *p, uint64_t start, uint64_t size, struct placement_range *range)
 {

@@ -106,7 +106,7 @@ void symbolize_remote_init(
 
 /* ---- The process that has them ---- */
 
-/* Who took over the other process can change what is kept of its own image at most. */
+/* Keeps frames of the image. A child that was taken over can change what is kept of its own image at most. */
 static void symbolize_remote_keep(const struct symbolize_options *options, const struct elf_image *image,
 	const struct remote_request *request, const void *bytes, size_t size)
 {

@@ -204,7 +204,7 @@ static bool resolve_distinct(struct resolution *r, const struct resolve_subject 
 		result->distinct[places[i]] = r->found[i];
 	result->key = key;
 	result->is_new = is_cached && is_worth_storing(r, subject, distinct_count);
-	/* Who may not open files may not write them. */
+	/* A process that may not open files may not write them. */
 	entries = (struct named_frames_entries){ .addresses = r->addresses,
 		.frames = r->found,
 		.count = r->distinct_count,

@@ -153,7 +153,7 @@ static bool source_plan_find_all(struct planning *p, struct error *err)
 
 /* ---- Files ---- */
 
-/* The absolute path of a file as its processes see it. "": it has none, or it is not to be kept. */
+/* Finds the absolute path of a file as its processes see it. "": it has none, or it is not to be kept. */
 static void source_plan_name_file(const struct planning *p, const char *path, char name[PATH_MAX])
 {
 	static const char scheme[] = "file://";

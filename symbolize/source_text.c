@@ -83,7 +83,7 @@ static bool source_text_find_bounds(
 		*first = less(range->first, SOURCE_LINES_UNKNOWN);
 		*last = at_most((uint64_t)range->last + SOURCE_LINES_AFTER_UNKNOWN, lines->count);
 	}
-	/* Of a function that is larger than all that is kept the part from the first sampled line on is. */
+	/* A function that is larger than all that is kept loses the part before its first sampled line. */
 	if (lines->starts[*last] - lines->starts[*first - 1] > SOURCE_MAX_RANGE_BYTES && range->first)
 		*first = less(range->first, SOURCE_LINES_AROUND);
 	return true;

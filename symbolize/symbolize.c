@@ -146,7 +146,7 @@ static struct jit_clock clock_of(const struct symbolize_work *w, size_t mapping)
 	return (struct jit_clock){ w->symbols->clock_ns, w->symbols->growths ? &w->symbols->growths[mapping] : NULL };
 }
 
-/* The task of a mapping; false if there is nothing that it could be named by. */
+/* Makes the task of a mapping; false if there is nothing that it could be named by. */
 static bool task_of(const struct symbolize_work *w, size_t mapping, struct naming_task *task)
 {
 	const struct symbolize_batch *batch = &w->batches[mapping];
@@ -359,7 +359,7 @@ static bool set_by_address(struct symbolize_work *w, uint32_t location, struct e
 	return set_frames(w, location, &frame, 1, err);
 }
 
-/* The kernel's own answer. */
+/* Sets the kernel's own answer. */
 static bool set_by_kernel(
 	struct symbolize_work *w, const struct symbolize_batch *batch, uint32_t location, struct error *err)
 {

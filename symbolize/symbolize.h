@@ -288,13 +288,13 @@ int symbolize_debuginfod_source(
 	const char *build_id, const char *path, uint64_t most_bytes, struct symbolize_servers *servers);
 
 /*
- * The directory in which resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME, else the home
+ * Finds the directory in which resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME, else the home
  * directory of the user. One that is not the user's own is passed over. False if there is none.
  */
 COMMON_MUST_CHECK
 bool symbolize_cache_directory(char *path, size_t size);
 
-/* The directory of perf's build-id cache, below HOME or the home directory of the user, as above. */
+/* Finds the directory of perf's build-id cache, below HOME or the home directory of the user, as above. */
 COMMON_MUST_CHECK
 bool symbolize_perf_cache_directory(char *path, size_t size);
 
@@ -304,7 +304,7 @@ struct symbolize_frames symbolize_result_frames(const struct symbolize_result *r
 /* Returns whether a debug file was requested from debuginfod's servers but not received. */
 bool symbolize_result_fetch_failed(const struct symbolize_result *result);
 
-/* The origin of a frame, as if its image were the main program, and the rule that decided it. */
+/* Decides the origin of a frame, as if its image were the main program, and the rule that decided it. */
 COMMON_MUST_CHECK
 bool symbolize_frame_origin(const struct symbolize_result *result, const struct elf_image *image,
 	const struct symbolize_frame *frame, const struct symbolize_options *options, enum profile_origin *origin,

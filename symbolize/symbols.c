@@ -202,7 +202,7 @@ static void match_table(const struct symbols_table *table, enum symbols_kind kin
 	}
 }
 
-/* The end of the code segment that contains the address; false if there is none. */
+/* Finds the end of the code segment that contains the address; false if there is none. */
 static bool find_code_end(const struct symbols *symbols, uint64_t address, uint64_t *end)
 {
 	for (size_t i = 0; i < symbols->segment_count; i++) {

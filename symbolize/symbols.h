@@ -64,8 +64,8 @@ bool symbols_are_folded(const struct symbols *symbols);
 bool symbols_is_plt(const struct symbols *symbols, uint64_t address);
 
 /*
- * The function of `name@plt` for an address in .plt, .plt.sec or .plt.got: its own name, borrowed, or NULL. Fails if
- * memory runs out.
+ * Finds the function of `name@plt` for an address in .plt, .plt.sec or .plt.got: its own name, borrowed, or NULL. Fails
+ * if memory runs out.
  */
 COMMON_MUST_CHECK
 bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err);
@@ -73,7 +73,7 @@ bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **na
 /* Returns whether the code at an address is what signal handlers return to (struct machine). */
 bool symbols_is_signal_return(const struct symbols *symbols, uint64_t address);
 
-/* The function [start, end) in unwind information; false if none contains the address. */
+/* Finds the function [start, end) in unwind information; false if none contains the address. */
 COMMON_MUST_CHECK
 bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start, uint64_t *end);
 

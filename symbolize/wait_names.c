@@ -29,7 +29,7 @@ static const struct wait_name wait_names[] = {
 	/* The C library. */
 	{ GLOBS("lll_lock_wait*"), PROFILE_WAIT_LOCK },
 	{ GLOBS("pthread_cond_*wait*", "pthread_barrier_wait", "pthread_*join*"), PROFILE_WAIT_CONDITION },
-	/* After pthread_clockjoin. */
+	/* This stands behind pthread_clockjoin, which it would match as well. */
 	{ GLOBS("pthread_*lock*"), PROFILE_WAIT_LOCK },
 	{ GLOBS("new_sem_*wait*", "sem_*wait*"), PROFILE_WAIT_CONDITION },
 	{ GLOBS("semop", "flock"), PROFILE_WAIT_LOCK },

@@ -75,14 +75,14 @@ static void dynamic_read_entries(const struct elf_image *image, struct dynamic *
 	}
 }
 
-/* A word of 4 bytes of a table of so many bytes; false if it is not in the table. */
+/* Reads a word of 4 bytes of a table of so many bytes; false if it is not in the table. */
 static bool dynamic_read_word(
 	const struct elf_image *image, uint64_t offset, uint64_t room, uint64_t at, uint32_t *word)
 {
 	return checked_range(at, sizeof(*word), room) && elf_image_read(image, offset + at, word, sizeof(*word));
 }
 
-/* The highest symbol in whose chain a bucket begins; 0: there is none. */
+/* Finds the highest symbol in whose chain a bucket begins; 0: there is none. */
 static bool find_last_bucket(const struct elf_image *image, uint64_t offset, uint64_t room, uint32_t count,
 	uint32_t *last, struct error *err)
 {

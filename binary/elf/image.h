@@ -76,7 +76,10 @@ bool elf_image_take_dynamic(struct elf_image *image, struct error *err);
 /* Frees what elf_image_parse() allocated. */
 void elf_image_free_tables(struct elf_image *image);
 
-/* The offset of an image address in the file, and the number of bytes up to its segment's end; false if it has none. */
+/*
+ * Finds the offset of an image address in the file, and the number of bytes up to its segment's end; false if it has
+ * none.
+ */
 COMMON_MUST_CHECK
 bool elf_image_find_bytes(const struct elf_image *image, uint64_t address, uint64_t *offset, uint64_t *size);
 

@@ -88,8 +88,8 @@ static bool entry_read_entry(
 }
 
 /*
- * The augmentation string, copied: the file may be written to meanwhile, and the string then has another end, or none.
- * False if it is longer than any that is known.
+ * Copies the augmentation string: the file may be written to meanwhile, and the string then has another end, or
+ * none. False if it is longer than any that is known.
  */
 static bool copy_augmentation(struct byte_reader *r, char text[AUGMENTATION_ROOM])
 {
@@ -170,7 +170,10 @@ static bool read_cie(const struct entry_section *section, uint64_t offset, struc
 	return cie->is_known;
 }
 
-/* The CIE that an FDE names: .eh_frame counts back from the pointer itself, .debug_frame from the section's start. */
+/*
+ * Finds the CIE that an FDE names: .eh_frame counts back from the pointer itself, .debug_frame from the section's
+ * start.
+ */
 static bool find_cie(enum entry_format format, uint64_t pointer_offset, uint32_t pointer, uint64_t *offset)
 {
 	if (format == ENTRY_DEBUG_FRAME) {

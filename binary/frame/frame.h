@@ -68,13 +68,13 @@ bool frame_table_is_empty(const struct frame_table *table);
 /* The memory that the table takes; sections that it had inflated belong to its image. */
 size_t frame_table_bytes(const struct frame_table *table);
 
-/* The rules at an image address; false when nothing describes it, or what does is damaged. */
+/* Finds the rules at an image address; false when nothing describes it, or what does is damaged. */
 COMMON_MUST_CHECK
 bool frame_table_find_rule(const struct frame_table *table, uint64_t address, struct frame_rule *rule);
 
 /*
- * The function [start, end) that one entry describes and that holds the address; false when none does. No instruction
- * of the entry is run.
+ * Finds the function [start, end) that one entry describes and that holds the address; false when none does. No
+ * instruction of the entry is run.
  */
 COMMON_MUST_CHECK
 bool frame_table_find_bounds(const struct frame_table *table, uint64_t address, uint64_t *start, uint64_t *end);

@@ -232,7 +232,7 @@ static bool read_by_index(
 	return entry && entry_read_fde(section, entry->offset, fde, &next);
 }
 
-/* The FDE of .eh_frame that covers the address. */
+/* Reads the FDE of .eh_frame that covers the address. */
 static bool read_eh_frame(const struct frame_table *table, uint64_t address, struct fde *fde)
 {
 	return table->search.count ? read_by_header(table, address, fde)

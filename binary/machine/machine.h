@@ -197,7 +197,7 @@ struct machine {
 	 * there.
 	 */
 	bool (*find_call)(const struct machine_code *code, int64_t *distance);
-	/* The jump that the bytes at `code->at` may be. False: they are none, or it is cut off. */
+	/* Finds the jump that the bytes at `code->at` may be. False: they are none, or it is cut off. */
 	bool (*find_jump)(const struct machine_code *code, struct machine_jump *jump);
 	/* Returns whether the instruction before is a system call. */
 	bool (*is_behind_system_call)(const struct machine_code *code);
@@ -224,9 +224,9 @@ struct machine {
 	bool (*find_slot_jump)(struct machine_code *code, uint64_t address, uint64_t *slot);
 
 	/*
-	 * The prologue of a function with a frame (it saves the frame pointer and makes room for variables) that ends
-	 * at `code->at` or up to MACHINE_MOST_FUNCTION_BYTES before, the nearest one; `end` is the offset behind it,
-	 * `room_bytes` what it has made room for.
+	 * Finds the prologue of a function with a frame (it saves the frame pointer and makes room for variables) that
+	 * ends at `code->at` or up to MACHINE_MOST_FUNCTION_BYTES before, the nearest one; `end` is the offset behind
+	 * it, `room_bytes` what it has made room for.
 	 */
 	bool (*find_prologue)(const struct machine_code *code, size_t *end, int32_t *room_bytes);
 
@@ -239,12 +239,14 @@ struct machine {
 	bool (*step)(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
 		struct machine_step *step);
 
-	/* The fields of one instruction. False: the bytes do not begin with one. */
+	/* Finds the fields of one instruction. False: the bytes do not begin with one. */
 	bool (*find_fields)(
 		struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_fields *fields);
 
-	/* The text of one instruction, which lies at `address`. False: the bytes do not begin with one. NULL: nobody
-	 * writes instructions of this processor. */
+	/*
+	 * Writes the text of one instruction, which lies at `address`. False: the bytes do not begin with one. NULL:
+	 * nobody writes instructions of this processor.
+	 */
 	bool (*format)(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
 		struct machine_text *text);
 };
@@ -285,7 +287,7 @@ bool machine_frame_is_none(const struct machine *machine, const struct machine_f
 enum machine_call machine_call_of(const struct machine *machine, int64_t number);
 
 /*
- * The text of one instruction, which lies at `address`. False: the bytes do not begin with one, or nobody writes
+ * Writes the text of one instruction, which lies at `address`. False: the bytes do not begin with one, or nobody writes
  * instructions of this processor.
  */
 COMMON_MUST_CHECK

@@ -305,7 +305,7 @@ static bool heal_walk(struct collector *collector, size_t held, struct walked *w
 	return true;
 }
 
-/* The same for the kernel's walk. */
+/* Does the same for the kernel's walk. */
 static bool heal_callchain(
 	struct collector *collector, struct collector_held *held, struct process_space *space, struct error *err)
 {
@@ -475,7 +475,7 @@ bool collector_flush(struct collector *collector, struct error *err)
 	return add_to_profile(collector, walked, count, err);
 }
 
-/* The frames that the program in the kernel has read with a sample, if they have not come with the record. */
+/* Finds the frames that the program in the kernel has read with a sample, if they have not come with the record. */
 static void find_interpreter_frames(struct collector *collector, struct collector_held *held)
 {
 	struct record *record = &held->record;

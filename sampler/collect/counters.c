@@ -155,7 +155,7 @@ static bool find_clock(struct counters *counters, uint64_t key, struct counters_
 	return true;
 }
 
-/* The group's totals by member. */
+/* Reads the group's totals by member. */
 static void read_totals(
 	const struct counters *counters, const struct record_values *values, uint64_t totals[COUNTERS_MAX_MEMBERS])
 {

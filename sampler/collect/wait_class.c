@@ -107,7 +107,10 @@ bool wait_is_futex(const struct machine *machine, const struct ebpf_wait *wait)
 		return true;
 	if (call != MACHINE_CALL_FUTEX)
 		return false;
-	/* Without the bits that say how it waits: private, by which clock. The kernel takes the lower half alone. */
+	/*
+	 * The command without the bits that say how it waits: private, by which clock. The kernel takes the lower half
+	 * alone.
+	 */
 	switch ((int)(uint32_t)wait->arguments[1] & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
@@ -174,9 +177,10 @@ static bool is_of_no_descriptor(enum machine_call call, const struct ebpf_wait *
 }
 
 /*
- * Whoever reads, or polls before it reads, waits for the other end of a socket. A client may have no request for as
- * long as it likes: to wait for one is to wait for work. A call out was made because the answer is needed. Where the
- * other end is not known, reading a socket is the network, and polling is an event loop.
+ * Returns the class by the peer. A thread that reads, or polls before it reads, waits for the other end of a socket. A
+ * client may have no request for as long as it likes: to wait for one is to wait for work. A call out was made because
+ * the answer is needed. Where the other end is not known, reading a socket is the network, and polling is an event
+ * loop.
  */
 static enum profile_wait_class class_of_peer(enum machine_call call, const struct ebpf_wait *wait, enum wait_file file)
 {

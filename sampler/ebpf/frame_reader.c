@@ -384,7 +384,7 @@ static struct ebpf_code frame_reader_code_of(const struct frames_block *block)
 	return code;
 }
 
-/* The next one of a CPU. */
+/* Finds the next one of a CPU. */
 static bool frame_reader_find_code(
 	struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t time_ns, struct ebpf_code *code)
 {

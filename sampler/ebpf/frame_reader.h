@@ -75,8 +75,8 @@ struct ebpf_frames {
 };
 
 /*
- * The frames that belong to a sample: of its thread on that CPU those that were read for its time, or nearest to it,
- * but within 0.2 ms, so that a sample that is lost does not shift the others. The samples of waits, and all before
+ * Finds the frames that belong to a sample: of its thread on that CPU those that were read for its time, or nearest to
+ * it, but within 0.2 ms, so that a sample that is lost does not shift the others. The samples of waits, and all before
  * Linux 6.3, have their time after their frames were read: they go without where a host takes the CPU away for longer
  * in between. Samples of a CPU are asked for in order of time, and frames older than theirs are passed over. False:
  * there are none.
@@ -117,8 +117,8 @@ struct ebpf_code {
 };
 
 /*
- * The next code, of that which came with the frames of samples up to a time, or before. Each CPU's is in order; where
- * the address had another one before, samples up to then are of that one. False: there is none now.
+ * Finds the next code, of that which came with the frames of samples up to a time, or before. Each CPU's is in order;
+ * where the address had another one before, samples up to then are of that one. False: there is none now.
  */
 bool ebpf_frame_reader_next_code(struct ebpf_frame_reader *reader, uint64_t time_ns, struct ebpf_code *code);
 

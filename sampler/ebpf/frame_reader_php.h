@@ -15,7 +15,7 @@ static inline __u64 find_php_state(const struct ebpf_php *php, struct frames_pla
 	return 0;
 }
 
-/* As long as the variable was never written, its page may not be there: there is no frame then. */
+/* Finds the first frame. There is none where the variable was never written, since its page may not be there. */
 static inline _Bool find_first_php_frame(__u64 state, __u64 *frame)
 {
 	if (!read_user(frame, state))
@@ -89,7 +89,7 @@ static long walk_php_frame(__u32 index, void *context)
 	return at->frame == 0;
 }
 
-/* A function, its name, its file, and the name of its class. */
+/* Writes a function, its name, its file, and the name of its class. */
 static inline void write_php_code(struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 address)
 {
 	struct frames_code *code = (struct frames_code *)word_at(area, FRAMES_BLOCK_HEADER);

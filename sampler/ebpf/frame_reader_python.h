@@ -95,7 +95,10 @@ static inline _Bool has_frames(const struct ebpf_python *python, __u64 state)
 	return read_user(&next, frame + (python->has_cframe ? python->frame_in_cframe : python->previous)) && next;
 }
 
-/* Where a thread has a state for each of several interpreters, only those that have frames are remembered. */
+/*
+ * Returns whether a state has frames, for threads that have one in each of several interpreters: only such states are
+ * remembered.
+ */
 static inline _Bool is_worth_reading(struct python_search *search, __u64 state)
 {
 	if (!is_own_state(search, state))

@@ -57,7 +57,7 @@ static bool kernel_types_is_named(const struct kernel_type_sections *sections, u
 	return found && strcmp(found, wanted) == 0;
 }
 
-/* The size of the data that follows an entry. */
+/* Finds the size of the data that follows an entry. */
 static bool find_body_size(uint32_t info, size_t *size)
 {
 	size_t count = BTF_INFO_VLEN(info);
@@ -141,7 +141,8 @@ static bool find_by_id(const struct kernel_type_sections *sections, uint32_t id,
 }
 
 /*
- * The offset of a member; false if it is a bit field. If the entry's flag is set, the upper byte is a bit field's size.
+ * Finds the offset of a member; false if it is a bit field. If the entry's flag is set, the upper byte is a bit field's
+ * size.
  */
 static bool kernel_types_find_offset(
 	const struct kernel_type_entry *entry, const struct btf_member *member, uint32_t *bytes)

@@ -10,7 +10,7 @@
  */
 struct ebpf_process_set;
 
-/* An empty set, which holds 65,536 processes at most. Owned by the caller. */
+/* Creates an empty set, which holds 65,536 processes at most. Owned by the caller. */
 COMMON_MUST_CHECK
 bool ebpf_process_set_create(struct ebpf_process_set **set, struct error *err);
 void ebpf_process_set_destroy(struct ebpf_process_set *set);
@@ -44,7 +44,7 @@ struct ebpf_newtask_record {
 	uint16_t pid_offset, clone_flags_offset;
 };
 
-/* The same by the record that the tracepoint makes for user space: tracefs has to be mounted. */
+/* Does the same by the record that the tracepoint makes for user space: tracefs has to be mounted. */
 COMMON_MUST_CHECK
 bool ebpf_process_set_follow_records(
 	struct ebpf_process_set *set, const struct ebpf_newtask_record *record, struct error *err);

@@ -57,8 +57,9 @@ struct ebpf_python {
  * before all frames, and end with a word of address 0: none of them is on the C stack.
  */
 /*
- * That task is one that awaits no other one. A set of those that do has a bit for each, which others may share: then
- * they are not chosen either, which befalls one in eighty of 100 tasks that others await.
+ * The sizes of the set of tasks that await others: a task that is chosen awaits no other one. A set of those that do
+ * has a bit for each, which others may share: then they are not chosen either, which befalls one in eighty of 100 tasks
+ * that others await.
  */
 enum { EBPF_PYTHON_TASK_BITS = 8192, EBPF_PYTHON_MOST_TASKS = 512 };
 

@@ -95,7 +95,7 @@ bool ebpf_requests_read_latencies(struct ebpf_requests *requests, const struct e
  */
 bool ebpf_requests_are_crowded(const struct ebpf_requests *requests);
 
-/* A number of the account that pays for a process with counts of its own; false: it has none. */
+/* Finds a number of the account that pays for a process with counts of its own; false: it has none. */
 bool ebpf_requests_payer(const struct ebpf_requests *requests, int32_t process, uint32_t *payer);
 
 /*

@@ -267,7 +267,7 @@ static inline _Bool window_has_room(__u64 now, const __u64 *samples, __u32 most)
 /* Before Linux 5.15 no program may look for the registers of a thread. */
 #define CAN_READ_REGISTERS bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)
 
-/* The system call that a thread is in. */
+/* Reads the system call that a thread is in. */
 static inline void read_call(const char *registers, struct ebpf_wait *wait)
 {
 	if (bpf_probe_read_kernel(&wait->system_call, sizeof(__u64), registers + call_offset) != 0)
@@ -282,8 +282,8 @@ static inline const char *registers_of_current(void)
 }
 
 /*
- * The frames of the current thread's interpreter, which the sample that comes next belongs to. They are written before
- * the sample is made: both need most of the 512 bytes that a program's stack has.
+ * Reads the frames of the current thread's interpreter, which the sample that comes next belongs to. They are written
+ * before the sample is made: both need most of the 512 bytes that a program's stack has.
  */
 static __always_inline void write_interpreted(_Bool with_frames)
 {

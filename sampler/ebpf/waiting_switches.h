@@ -68,6 +68,6 @@ static inline void write_switch(__u32 tid, _Bool is_on, __u64 now)
 	item->time_ns = now;
 	item->tid = tid;
 	item->is_on = is_on;
-	/* What was written before is seen before. */
+	/* The record is seen before the counter. */
 	__sync_fetch_and_add(&ring->written, 1);
 }

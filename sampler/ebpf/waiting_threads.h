@@ -43,7 +43,7 @@ static inline struct waiting_thread *find_thread(__u32 tid)
 	return place->others ? bpf_map_lookup_elem(&threads, &tid) : (void *)0;
 }
 
-/* Whoever looks for the thread finds its entry when it is complete. */
+/* Adds a thread whose entry is complete when somebody finds it. */
 static inline _Bool add_thread(struct waiting_place *place, __u32 tid, const struct waiting_thread *made)
 {
 	if (place->tid == 0) {

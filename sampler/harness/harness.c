@@ -85,7 +85,7 @@ static bool open_fifos(struct harness *harness, struct error *err)
 	return geteuid() != 0 && open_in_namespace(harness, true, &why);
 }
 
-/* In a simulation harnesses find the simulator by its client requests, and look for no FIFO. */
+/* Opens what harnesses look for: in a simulation that is the simulator, by its client requests, and no FIFO. */
 static bool harness_open(struct harness *harness, const struct harness_options *options, struct error *err)
 {
 	if (options->mode == HARNESS_SIMULATION)

@@ -47,7 +47,7 @@ static bool cover(const char *source, const char *place)
 	return mount(paths[0], paths[1], NULL, MS_BIND, NULL) == 0;
 }
 
-/* What is mounted elsewhere still appears; what is mounted here stays here. */
+/* Enters namespaces of mounts: what is mounted elsewhere still appears; what is mounted here stays here. */
 static bool enter_mounts(const struct namespace *namespace)
 {
 	return (!namespace->has_user || enter_user()) && unshare(CLONE_NEWNS) == 0 &&

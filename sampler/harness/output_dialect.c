@@ -114,7 +114,7 @@ static bool text_count(struct output_text *text, uint64_t *count)
 	return true;
 }
 
-/* A time with its unit: "1.5 us". */
+/* Reads a time with its unit: "1.5 us". */
 static bool text_time(struct output_text *text, double *time_ns)
 {
 	static const struct {
@@ -314,7 +314,7 @@ static void hyperfine_read(struct output_text line, bool is_complete, struct out
 /* ---- JMH: "# Benchmark: org.demo.Parse.small", "# Parameters: (n = 10)", and for each process "# Fork: 1 of 5", "#
  * Warmup Iteration   1: 80.1 us/op", "Iteration   1: 76.3 us/op" ---- */
 
-/* The time of an operation: "76.3 us/op", "0.013 ops/ns", of many single times "0.064 ±(99.9%) 0.001 us/op". */
+/* Reads the time of an operation: "76.3 us/op", "0.013 ops/ns", of many single times "0.064 ±(99.9%) 0.001 us/op". */
 static bool jmh_read_score(struct output_text text, double *time_ns)
 {
 	static const struct {

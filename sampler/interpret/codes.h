@@ -65,7 +65,7 @@ bool interpreter_codes_create(struct interpreter_names *names, const struct inte
 	void *reader, struct interpreter_codes **codes, struct error *err);
 void interpreter_codes_destroy(struct interpreter_codes *codes); /* NULL is allowed */
 
-/* The line of a frame: its function of the profile, and where in it the frame is. */
+/* Finds the line of a frame: its function of the profile, and where in it the frame is. */
 COMMON_MUST_CHECK
 bool interpreter_codes_find(struct interpreter_codes *codes, const void *image, int32_t pid, uint64_t word,
 	uint64_t clock_ns, struct profile_line *line, struct error *err);

@@ -59,7 +59,7 @@ COMMON_MUST_CHECK
 bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err);
 
 /*
- * The name of the task (of CPython's asyncio) that a thread with such frames runs, if somebody gave it one: "task
+ * Finds the name of the task (of CPython's asyncio) that a thread with such frames runs, if somebody gave it one: "task
  * NAME", a string of the profile. Else `*name` stays as it is, as it does when a recording has met too many different
  * names: those that contain a number of something are endless.
  */

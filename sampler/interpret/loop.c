@@ -93,7 +93,7 @@ static void follow_jumps(struct interpreter_loop_search *search, struct interpre
 	}
 }
 
-/* The function that an address is in; false: there is no rule for it. */
+/* Finds the function that an address is in; false: there is no rule for it. */
 static bool interpret_loop_find_function(
 	const struct frame_table *table, uint64_t address, struct interpreter_range *function)
 {
@@ -106,8 +106,8 @@ static bool interpret_loop_find_function(
 }
 
 /*
- * What is found is searched as well: some compilers make several parts. Without a decoder there are none. The first
- * range is that of the function that `address` is in, unless that is 0.
+ * Finds the parts of the function, and searches what is found as well: some compilers make several. Without a decoder
+ * there are none. The first range is that of the function that `address` is in, unless that is 0.
  */
 static bool find_parts(struct interpreter_loop_search *search, uint64_t address, struct error *err)
 {

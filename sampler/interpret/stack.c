@@ -228,7 +228,7 @@ static void skip_native(struct joining *joining)
 		joining->native++;
 }
 
-/* The frames up to a word, and that one, which is their activation's. */
+/* Adds the frames up to a word, and that one, which is their activation's. */
 static bool add_words(struct joining *joining, size_t end, uint64_t stack_pointer, struct error *err)
 {
 	const uint64_t *words = joining->frames.words;
@@ -306,7 +306,7 @@ static bool join_by_loops(struct joining *joining, struct error *err)
 }
 
 /*
- * The coroutines of a task that waits in an event loop: they stand in place of the native frames in which the loop
+ * Adds the coroutines of a task that waits in an event loop: they stand in place of the native frames in which the loop
  * waits.
  */
 static bool stack_add_waiting_task(struct joining *joining, struct error *err)

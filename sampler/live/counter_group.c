@@ -170,7 +170,7 @@ static bool has_run(int leader)
 	return false;
 }
 
-/* The sampling event of a trial: it never samples anything, since it would take centuries. */
+/* Makes the sampling event of a trial: it never samples anything, since it would take centuries. */
 static void make_sampling(struct perf_event_attr *attr, uint32_t precise)
 {
 	attr->sample_period = (uint64_t)1 << 46;

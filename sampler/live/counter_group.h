@@ -23,7 +23,10 @@ struct counter_group {
 	struct counter_columns columns;
 };
 
-/* The events that a user names, by perf's names or as r followed by a raw code, separated by commas. ERROR_USAGE. */
+/*
+ * Parses the events that a user names, by perf's names or as r followed by a raw code, separated by commas.
+ * ERROR_USAGE.
+ */
 COMMON_MUST_CHECK
 bool counter_group_of_list(const char *list, struct counter_group *group, struct error *err);
 

@@ -32,7 +32,7 @@ static uint32_t counter_sets_read_number(const char *directory, const char *name
 	return counter_sets_read_text(directory, name, text, sizeof(text)) ? (uint32_t)strtoul(text, NULL, 0) : 0;
 }
 
-/* The PMUs of cores: `cpu`, `cpu_core` and `cpu_atom`, `armv8_pmuv3_0`, `armv8_cortex_a72`, ... */
+/* Recognises the PMUs of cores: `cpu`, `cpu_core` and `cpu_atom`, `armv8_pmuv3_0`, `armv8_cortex_a72`, ... */
 static bool is_of_cores(const char *name)
 {
 	return strcmp(name, "cpu") == 0 || strcmp(name, "cpu_core") == 0 || strcmp(name, "cpu_atom") == 0 ||
@@ -249,7 +249,9 @@ static uint64_t term_of(const char *text, const char *name)
 	return 0;
 }
 
-/* The fields of an event's code, by the PMU's `format` directory: those of x86 as of Arm have never been moved. */
+/*
+ * Reads the fields of an event's code, by the PMU's `format` directory: those of x86 as of Arm have never been moved.
+ */
 static bool counter_sets_read_code(const struct counter_machine *machine, const char *name, uint64_t *code)
 {
 	char path[64], text[128];

@@ -24,13 +24,13 @@ void counter_machine_read(const char *devices, const char *cpuinfo, struct count
 typedef bool counter_trial(void *context, const struct counter_group *group);
 
 /*
- * The best group that the trial lets pass: counters that are only nice to have are left out one by one.
+ * Chooses the best group that the trial lets pass: counters that are only nice to have are left out one by one.
  * ERROR_UNSUPPORTED says why there is none.
  */
 COMMON_MUST_CHECK
 bool counter_sets_find(const struct counter_machine *machine, counter_trial *trial, void *context,
 	struct counter_group *group, struct error *err);
 
-/* The same for this machine, tried by counting ourselves. `*precise`: as in counter_group_counts(). */
+/* Does the same for this machine, tried by counting ourselves. `*precise`: as in counter_group_counts(). */
 COMMON_MUST_CHECK
 bool counter_sets_choose(uint32_t *precise, struct counter_group *group, struct error *err);

@@ -379,7 +379,7 @@ static bool open_sampling(struct event_set *set, struct event_place place, struc
 		if (!open_owned(set, &attr, &place, leader, &fd, err) ||
 			(samples && !join_ring(fd, &set->sample_rings[place.cpu], &place, err)))
 			return false;
-		/* What the kernel permits decides the attributes of those after it. */
+		/* The kernel's permissions decide the attributes of the events after it. */
 		set->sample_attr.exclude_kernel = attr.exclude_kernel;
 		set->sample_attr.read_format = attr.read_format;
 		if (samples && set->program_fd >= 0)

@@ -12,6 +12,8 @@
  */
 bool forks_follow(struct ebpf_process_set *set);
 
-/* The record's fields by the text that tracefs has of the tracepoint (Documentation/trace/events.rst, "Event formats");
- * false if one is missing or has another size. */
+/*
+ * Finds the record's fields by the text that tracefs has of the tracepoint (Documentation/trace/events.rst, "Event
+ * formats"); false if one is missing or has another size.
+ */
 bool forks_parse_format(const char *format, struct ebpf_newtask_record *record);

@@ -19,5 +19,5 @@ struct limits {
 /* `proc_cgroup`: "/proc/812/cgroup"; `mount`: "/sys/fs/cgroup". */
 void limits_read(const char *proc_cgroup, const char *mount, struct limits *limits);
 
-/* The limits of a group whose path is known. */
+/* Reads the limits of a group whose path is known. */
 void limits_of_cgroup(const char *cgroup, const char *mount, struct limits *limits);

@@ -56,7 +56,7 @@ bool order_is_crowded(const struct order *order);
  */
 bool order_is_full(const struct order *order, enum order_content content);
 
-/* The oldest record whose time is at most `limit_ns`; false when there is none. */
+/* Finds the oldest record whose time is at most `limit_ns`; false when there is none. */
 COMMON_MUST_CHECK
 bool order_next(const struct order *order, uint64_t limit_ns, struct order_source **source);
 

@@ -68,7 +68,7 @@ static uint32_t proc_waits_read_state(int32_t pid, int32_t tid)
 	}
 }
 
-/* A line such as "202 0x1 0x2 0x3 0x4 0x5 0x6 SP PC", "-1 SP PC" outside of system calls, or "running". */
+/* Parses a line such as "202 0x1 0x2 0x3 0x4 0x5 0x6 SP PC", "-1 SP PC" outside of system calls, or "running". */
 static bool parse_call(const char *line, struct sleeper *sleeper)
 {
 	uint64_t words[CALL_ARGUMENTS + 2] = { 0 };

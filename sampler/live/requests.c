@@ -159,7 +159,9 @@ static bool live_requests_read_counts(struct requests *requests, uint64_t clock_
 	return true;
 }
 
-/* The processes that were read and have ended. Owned by the caller; those of several kinds are listed as often. */
+/*
+ * Lists the processes that were read and have ended. Owned by the caller; those of several kinds are listed as often.
+ */
 static bool list_ended(const struct requests *requests, int32_t **ended, size_t *count, struct error *err)
 {
 	const struct tally *tally = &requests->tally;

@@ -31,9 +31,9 @@ void ring_deinit(struct ring *ring);
 void ring_refresh(struct ring *ring);
 
 /*
- * The next record up to the last refresh, borrowed until ring_release(); false when there is none. Of what was not
- * released at most one record wraps, so one copy does. A ring whose bytes make no sense is skipped up to its head and
- * `*broken` set.
+ * Finds the next record up to the last refresh, borrowed until ring_release(); false when there is none. Of what was
+ * not released at most one record wraps, so one copy does. A ring whose bytes make no sense is skipped up to its head
+ * and `*broken` set.
  */
 COMMON_MUST_CHECK
 bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *broken);

@@ -85,7 +85,7 @@ void sampler_end_early(struct sampler *sampler, const struct error *why)
 		sampler->ended_early = *why;
 }
 
-/* Beside programs that make work for the recorder, it is one program among others. */
+/* Limits the recorder's priority: beside programs that make work for it, it is one program among others. */
 static void limit_priority(struct sampler *sampler)
 {
 	if (priority_is_spent(

@@ -22,7 +22,7 @@ struct surroundings {
  */
 void surroundings_read(const char *proc, const char *mount, const char *cgroup, struct surroundings *surroundings);
 
-/* The same of this machine, for the profile of a control group. */
+/* Does the same of this machine, for the profile of a control group. */
 void surroundings_read_live(const struct profile *profile, struct surroundings *surroundings);
 
 /* Fills the facts of the time between two readings of the same files. */

@@ -119,7 +119,7 @@ static bool open_rings(struct waiting *waiting, struct error *err)
 	return true;
 }
 
-/* While such an event is open, the kernel calls the function that the programs hook. */
+/* Opens events of switches: while one is open, the kernel calls the function that the programs hook. */
 static void open_switches(struct waiting *waiting)
 {
 	struct perf_event_attr attr = {

@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
-/* The file offset of an image address; false if the file has no bytes for it. */
+/* Finds the file offset of an image address; false if the file has no bytes for it. */
 static bool work_places_find_offset(const struct elf_image *image, uint64_t address, uint64_t *offset)
 {
 	size_t count;

@@ -12,13 +12,16 @@ struct work_place {
 	uint64_t semaphore; /* likewise: a 16-bit number that is raised while somebody counts; 0: there is none */
 };
 
-/* A function's first instruction, by its name in the table of symbols. ERROR_NOT_FOUND: there is no such function. */
+/*
+ * Finds a function's first instruction, by its name in the table of symbols. ERROR_NOT_FOUND: there is no such
+ * function.
+ */
 COMMON_MUST_CHECK
 bool work_places_of_function(
 	struct elf_image *image, const char *function, struct work_place *place, struct error *err);
 
 /*
- * The places of a probe, WORK_MOST_PLACES at most: the compiler may have copied it
+ * Finds the places of a probe, WORK_MOST_PLACES at most: the compiler may have copied it
  * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation). ERROR_NOT_FOUND: there is no such probe.
  */
 COMMON_MUST_CHECK

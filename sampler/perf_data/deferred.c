@@ -74,7 +74,7 @@ static bool give_joined(struct perf_data *data, struct record *record, struct er
 	       collector_flush(data->collector, err);
 }
 
-/* The kernel's part, without the mark and the cookie behind it. */
+/* Appends the kernel's part, without the mark and the cookie behind it. */
 static void join_kernel(struct buffer *joined, const struct record_words *chain)
 {
 	joined->size = 0;

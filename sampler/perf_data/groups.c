@@ -28,7 +28,10 @@ static bool group_has_column(const struct counter_columns *columns, const char *
 	return false;
 }
 
-/* What the sampling event measures is in the profile already, but for cycles, which are there as time. */
+/*
+ * Returns whether a member is kept: what the sampling event measures is in the profile already, but for cycles, which
+ * are there as time.
+ */
 static bool perf_data_groups_is_kept(
 	const struct perf_data_events *events, uint32_t event, const struct counter_columns *columns)
 {

@@ -109,7 +109,7 @@ bool image_open_vdso(struct elf_image **image, struct error *err)
 	return elf_image_open_memory(bytes, pages.size, "[vdso]", image, err);
 }
 
-/* The range from the first to the last executable byte, in image addresses. */
+/* Finds the range from the first to the last executable byte, in image addresses. */
 static void process_image_span_of(const struct elf_image *elf, struct profile_mapping *mapping)
 {
 	size_t count;

@@ -55,7 +55,7 @@ static int64_t written_ns(const struct stat *info, int64_t now_ns)
 	return ago_ns > TICK_MS * ms_ns ? now_ns - ago_ns + TICK_MS * ms_ns : now_ns;
 }
 
-/* What is there at the first look was written at any time before. */
+/* Looks at the file's size. What is there at the first look was written at any time before. */
 static bool look_at_size(struct jit_growth *growth, int64_t now_ns, struct error *err)
 {
 	const struct profile_growth *known = &growth->growth;

@@ -114,7 +114,7 @@ static struct process_mapping mappings_widen(const struct process_mappings *mapp
 	return mapping;
 }
 
-/* The mappings [*first, *last) that overlap [start, end). */
+/* Finds the mappings [*first, *last) that overlap [start, end). */
 static void find_overlap(
 	const struct process_mappings *mappings, uint64_t start, uint64_t end, size_t *first, size_t *last)
 {

@@ -30,7 +30,7 @@ struct otel_field {
 	struct byte_reader bytes;
 };
 
-/* The next field; false at the end, and where the message is malformed. */
+/* Reads the next field; false at the end, and where the message is malformed. */
 static bool next_field(struct byte_reader *message, struct otel_field *field)
 {
 	uint64_t tag, size;
@@ -59,7 +59,7 @@ static bool next_field(struct byte_reader *message, struct otel_field *field)
 	return byte_reader_ok(message);
 }
 
-/* The content of the first field with this number that has bytes; false if there is none. */
+/* Finds the content of the first field with this number that has bytes; false if there is none. */
 static bool find_bytes(struct byte_reader message, uint64_t id, struct byte_reader *bytes)
 {
 	struct otel_field field;

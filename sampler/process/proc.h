@@ -127,5 +127,5 @@ void image_end_program(struct process_table *table, const struct process *proces
 COMMON_MUST_CHECK
 bool image_open_vdso(struct elf_image **image, struct error *err);
 
-/* The build id of the running kernel; size 0 if it is not known. */
+/* Reads the build id of the running kernel; size 0 if it is not known. */
 void image_kernel_build_id(struct elf_build_id *id);

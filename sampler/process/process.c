@@ -327,7 +327,7 @@ static bool process_add_thread(struct process_table *table, int32_t tid, bool *a
 	return true;
 }
 
-/* The name of a thread as text, borrowed until the next thread is added. */
+/* Finds the name of a thread as text, borrowed until the next thread is added. */
 static bool find_thread_name(
 	struct process_table *table, int32_t pid, int32_t tid, const char **name, struct error *err)
 {
@@ -377,7 +377,7 @@ bool process_table_heal(struct process_table *table, struct process *process, in
 		return true;
 	process->losses = table->losses;
 	functions->read_comm(process->pid, tid, name);
-	/* Of a process that has ended, what is known stays. */
+	/* What is known of a process that has ended stays. */
 	if (name[0] == '\0')
 		return true;
 	find_owner_again(table, process);

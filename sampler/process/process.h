@@ -96,8 +96,10 @@ struct process_host_functions {
 	bool (*read_process)(struct process_table *table, struct process *process, struct error *err);
 	/* comm of a thread; "" if it is gone or not available. */
 	void (*read_comm)(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
-	/* The account of who pays for what the process makes the recorder do; false: nobody does, and nothing is left
-	 * out. */
+	/*
+	 * Finds the account of who pays for what the process makes the recorder do; false: nobody does, and nothing is
+	 * left out.
+	 */
 	bool (*account_of)(int32_t pid, uint64_t *account);
 	/* Identifies whose a process is, as account_identify() does. */
 	void (*identify)(int32_t pid, struct profile_process *process);
@@ -128,7 +130,7 @@ struct process_host_functions {
 	/* Opens the file at a place, as jit_map_open(). */
 	bool (*open_jit_map)(void *context, const struct jit_place *place, struct file_opened *file,
 		struct buffer *notices, struct error *err);
-	/* The build id of the kernel; size 0: not known. */
+	/* Reads the build id of the kernel; size 0: not known. */
 	void (*kernel_build_id)(const void *context, struct elf_build_id *id);
 };
 
@@ -231,7 +233,7 @@ bool process_table_add_names(struct process_table *table, uint32_t *place, struc
 COMMON_MUST_CHECK
 bool process_table_update(struct process_table *table, const struct record *record, struct error *err);
 
-/* The mapping of the profile that stands for the kernel. */
+/* Finds the mapping of the profile that stands for the kernel. */
 COMMON_MUST_CHECK
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err);
 

@@ -154,7 +154,7 @@ static void describe_late(const struct lateness *late, const char *what, const c
 			late->count, (int)late->latest, effect);
 }
 
-/* Under a sanitizer no calls are refused, which says nothing about the machine. */
+/* Describes rights that are left. No calls are refused under a sanitizer, which says nothing about the machine. */
 static void describe_rights(unsigned int left, struct buffer *notices)
 {
 	if (left & RIGHTS_LEFT_CALLS && confined_slowdown() == 1)

@@ -126,8 +126,10 @@ struct record {
 
 enum { RECORD_HEADER_BYTES = 8, RECORD_MAX_BYTES = UINT16_MAX };
 
-/* The size of the record that starts at `bytes`; false when fewer bytes are there, or it is shorter than its own
- * header. */
+/*
+ * Reads the size of the record that starts at `bytes`; false when fewer bytes are there, or it is shorter than its own
+ * header.
+ */
 COMMON_MUST_CHECK
 bool record_size(const void *bytes, size_t available, size_t *size);
 

@@ -196,7 +196,10 @@ static inline struct tool_record *tool_record(uint32_t number)
 /* Returns how often the record's block was left at this exit. */
 uint64_t tool_times(const struct tool_record *record, unsigned exit);
 
-/* What happened at an instruction of the record: the number of a cell, 0: none. */
+/*
+ * Returns what happened at an instruction of a record, by the number of its cell (the counter of one kind of event); 0:
+ * none.
+ */
 const struct tool_cell *tool_cell(uint32_t number);
 
 /* All records in the order in which they were made: NULL begins, and ends. */
@@ -252,17 +255,17 @@ void tool_cache_flush(void);
 extern struct tool_thread *tool_running; /* never NULL once the program runs */
 extern struct tool_thread *tool_threads; /* all that there were */
 
-/* The name of the program, as comm would have it. */
+/* Gives the name of the program, as comm would have it. */
 void tool_program_name(char name[16]);
 
-/* The name that the kernel has of a thread that still runs. */
+/* Gives the name that the kernel has of a thread that still runs. */
 void tool_thread_name(struct tool_thread *thread);
 
 /* Called at the beginning of a block: with the usual geometry of the caches, and with any other. */
 void tool_enter_usual(struct tool_block *block, VexGuestAMD64State *guest);
 void tool_enter(struct tool_block *block, VexGuestAMD64State *guest);
 
-/* An access that found no slot in the log. `where`: the index of its instruction << 8 | bytes - 1. */
+/* Takes an access that found no slot in the log. `where`: the index of its instruction << 8 | bytes - 1. */
 void tool_access(uint64_t address, uint64_t where);
 
 /* Accounts for the block that ran last; nothing is running afterwards. */

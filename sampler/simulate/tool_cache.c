@@ -66,7 +66,7 @@ static bool cache_access(struct tool_cache *cache, uint64_t address, unsigned sp
 	return is_hit;
 }
 
-/* An access that missed the first level. */
+/* Counts an access that missed the first level. */
 static void miss(struct tool_record *record, unsigned instruction, uint64_t address, unsigned span)
 {
 	tool_add(record, SIMULATE_FIRST_MISSES, instruction, 1);

@@ -20,10 +20,10 @@ struct tool_cache {
 
 extern struct tool_cache tool_cache_instructions, tool_cache_data;
 
-/* An access to data that does not find its line first in its set. */
+/* Counts an access to data that does not find its line first in its set. */
 void tool_cache_data_slow(struct tool_record *record, unsigned instruction, uint64_t address, unsigned span);
 
-/* A fetch of the same kind. */
+/* Counts a fetch of the same kind. */
 void tool_cache_fetch_slow(struct tool_record *record, const struct tool_fetch *fetch);
 
 /* Returns the first line of a set. Where the usual geometry is simulated, its constants are. */
@@ -32,7 +32,7 @@ static inline uint64_t tool_cache_first(const struct tool_cache *cache, uint64_t
 	return is_usual ? cache->lines[(line & 63) * 8] : cache->lines[(line & cache->set_mask) * cache->ways];
 }
 
-/* The accesses and the fetches of a block that was left at `exit`. */
+/* Counts the accesses and the fetches of a block that was left at `exit`. */
 static inline void tool_cache_run(
 	struct tool_record *record, const struct tool_exit *exit, const struct tool_log *log, bool is_usual)
 {

@@ -19,7 +19,7 @@
 /* These functions are of valgrind's core, whose own headers are not installed. */
 Int VG_(fcntl)(Int fd, Int command, Addr argument);
 
-/* The log that V8 makes for each isolate: isolate-ADDRESS-PID-v8.log. */
+/* Recognises the log that V8 makes for each isolate: isolate-ADDRESS-PID-v8.log. */
 static bool is_log_of_v8(const char *path)
 {
 	const char *name = VG_(basename)(path);

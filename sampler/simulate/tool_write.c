@@ -161,7 +161,7 @@ static void process_write(void)
 	record_flush();
 }
 
-/* The first generation of this process id that nobody has written yet. */
+/* Creates the first generation of this process id that nobody has written yet. */
 static bool file_create(void)
 {
 	uint64_t bytes = VG_(strlen)(tool_options.directory) + 32;
@@ -274,7 +274,7 @@ static void node_write_one(struct tool_node *node)
 	output.before.call_site = node->call_site;
 }
 
-/* The node, and before it those of its callers that are not written yet. */
+/* Writes the node, and before it those of its callers that are not written yet. */
 static void node_write(uint32_t node, uint32_t **path, uint32_t *capacity)
 {
 	uint32_t depth = 0;
@@ -330,7 +330,7 @@ static void threads_write(void)
 
 /* --- counts --- */
 
-/* The first instruction from `from` on that something happened at. False: there is none. */
+/* Finds the first instruction from `from` on that something happened at. False: there is none. */
 static bool cost_find(const struct tool_record *record, unsigned from, unsigned *instruction)
 {
 	bool is_found = false;

@@ -197,7 +197,9 @@ static bool count_node(void *context, const struct simulated_node *from, struct 
 	return true;
 }
 
-/* The run of all dumps of one name, in all processes. The first run is the whole execution's, which has no name. */
+/*
+ * Finds the run of all dumps of one name, in all processes. The first run is the whole execution's, which has no name.
+ */
 static bool find_run(struct profile *made, const char *name, uint32_t *run, struct error *err)
 {
 	struct profile_run phase = { .start_unix_ns = made->runs[0].start_unix_ns, .exit_status = -1 };
@@ -280,7 +282,7 @@ static int64_t counted_times(int64_t times, int64_t by)
 	return __builtin_mul_overflow(times, by, &product) ? INT64_MAX : product;
 }
 
-/* The values of a location in a context, to add to. */
+/* Finds the values of a location in a context, to add to. */
 static bool counts_find_values(struct count_reader *reader, const struct count_node *node, uint32_t location,
 	int64_t **values, struct error *err)
 {

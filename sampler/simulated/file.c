@@ -87,7 +87,7 @@ static bool fill_window(struct file_reader *reader, struct error *err)
 	return true;
 }
 
-/* The next bytes of a record, at least one whole entry of it unless the file ends before. */
+/* Shows the next bytes of a record, at least one whole entry of it unless the file ends before. */
 static bool file_peek(struct file_reader *reader, uint64_t record_end, struct byte_reader *entry, struct error *err)
 {
 	uint64_t left = record_end - file_position(reader);
@@ -187,7 +187,7 @@ static bool take_mapping_id(const struct file_reader *reader, uint64_t number, u
 	return number <= reader->mapping_count;
 }
 
-/* The instructions and the exits of a block, which are as many as it says. */
+/* Takes the instructions and the exits of a block, which are as many as it says. */
 static bool take_instructions(struct file_reader *reader, struct byte_reader *entry, struct simulated_block *block)
 {
 	struct file_entry *into = reader->entry;
@@ -305,7 +305,7 @@ static bool take_times(struct file_reader *reader, struct byte_reader *entry, un
 	return true;
 }
 
-/* The next cost of a count. False: it is of no instruction, or of nothing, or too large. */
+/* Takes the next cost of a count. False: it is of no instruction, or of nothing, or too large. */
 static bool take_cost(struct byte_reader *entry, const struct file_block *block, uint64_t *instruction,
 	struct simulated_cost *cost, bool *has_next)
 {

@@ -83,12 +83,12 @@ bool simulation_names_create(struct profile *named, struct profile *made, enum s
 	struct simulation_names **names, struct error *err);
 void simulation_names_destroy(struct simulation_names *names);
 
-/* The group of an address; ERROR_FORMAT if the first step has not met it. */
+/* Finds the group of an address; ERROR_FORMAT if the first step has not met it. */
 COMMON_MUST_CHECK
 bool simulation_names_group(
 	struct simulation_names *names, const struct profile_location *location, uint32_t *group, struct error *err);
 
-/* The location in `made` of a group: that of its lowest address. */
+/* Finds the location in `made` of a group: that of its lowest address. */
 COMMON_MUST_CHECK
 bool simulation_names_location(struct simulation_names *names, uint32_t group, uint32_t *location, struct error *err);
 

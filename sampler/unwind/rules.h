@@ -49,7 +49,7 @@ void rules_init(struct rules *rules);
 void rules_deinit(struct rules *rules);
 
 /*
- * The id of the rule with this content; a new one is added. The rule belongs to the table, which is kept for its
+ * Finds the id of the rule with this content; a new one is added. The rule belongs to the table, which is kept for its
  * expressions.
  */
 COMMON_MUST_CHECK

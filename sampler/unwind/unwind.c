@@ -57,7 +57,7 @@ static bool find_cfa(struct walk *w, const struct rules_rule *rule, uint64_t *cf
 	return frame_evaluate(rule->table, rule->cfa, w->registers.values, &memory, 0, cfa);
 }
 
-/* A register's value in the caller; false with the reason when it is out of reach. */
+/* Recovers a register's value in the caller; false with the reason when it is out of reach. */
 static bool unwind_recover(struct walk *w, const struct rules_place *place, const struct frame_table *table,
 	uint64_t cfa, uint64_t *value, enum profile_stop *stop)
 {

@@ -82,8 +82,8 @@ static void watch_target_read_link(pid_t pid, char link[static WATCH_PATH_BYTES]
 }
 
 /*
- * The control group: the path of version 2's line, or of perf's controller of version 1, whichever says more. The path
- * of a process in another cgroup namespace begins with "/..".
+ * Reads the control group: the path of version 2's line, or of perf's controller of version 1, whichever says more. The
+ * path of a process in another cgroup namespace begins with "/..".
  */
 static void read_group(pid_t pid, char group[static WATCH_PATH_BYTES])
 {
@@ -365,7 +365,7 @@ static void groups_add_children(struct watch_target_groups *groups, size_t at, b
 		closedir(list);
 }
 
-/* The group of a systemd unit, wherever its slice is: the one of this name that is furthest up. */
+/* Finds the group of a systemd unit, wherever its slice is: the one of this name that is furthest up. */
 static bool watch_target_find_unit(struct watch_target *target)
 {
 	static const char *const tops[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
@@ -523,7 +523,7 @@ static pid_t who_is_there(struct watch_target *target)
 	return search(target);
 }
 
-/* What is not there, or not known, is looked for less and less often. */
+/* Waits before the next look: a target that is not there, or not known, is looked for less and less often. */
 static void rest(struct watch_target *target, int64_t boot_ns)
 {
 	target->next_search_ns = boot_ns + target->rest_ns;
@@ -617,7 +617,7 @@ bool watch_target_create(const struct watch_wish *wish, struct watch_target **ta
 		return error_set(err, ERROR_NOT_FOUND,
 			"cannot watch pid %d: no such process; look it up with 'pgrep -a NAME', or name a program with --exe",
 			(int)wish->pid);
-	/* Of the process that was named, the first look has to tell. */
+	/* The first look has to tell of the process that was named. */
 	if (wish->kind == WATCH_PID && !made->process.program[0])
 		return error_set(err, ERROR_PERMISSION,
 			"cannot watch pid %d: which program it executes may not be seen; run kelvin with sudo",

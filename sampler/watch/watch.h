@@ -38,16 +38,18 @@ void watch_build_carry(const struct watch_build *before, struct watch_build *now
 void watch_deploy_words(const struct watch_build *before, const struct watch_build *now, struct buffer *out);
 
 /*
- * A name of the container image that a process sees as its root, by the lower layers of the overlay that is mounted
- * there: the image's layers are the same files for all its containers on a machine. `mountinfo` and `cgroup` are the
- * texts of these files below /proc/PID (proc_pid_mountinfo(5)). Docker puts a layer of the container's own on top of
- * the image's (moby, "init layer"), which is passed over where the control group is one of Docker's. "": no overlay.
+ * Finds a name of the container image that a process sees as its root, by the lower layers of the overlay that is
+ * mounted there: the image's layers are the same files for all its containers on a machine. `mountinfo` and `cgroup`
+ * are the texts of these files below /proc/PID (proc_pid_mountinfo(5)). Docker puts a layer of the container's own on
+ * top of the image's (moby, "init layer"), which is passed over where the control group is one of Docker's. "": no
+ * overlay.
  */
 void watch_image_of(const char *mountinfo, const char *cgroup, char image[static WATCH_WORD_BYTES]);
 
 /*
- * The value of an attribute in OTEL_RESOURCE_ATTRIBUTES, as "service.version=42,service.name=shop", whose values are
- * percent-encoded (OpenTelemetry specification, "Resource SDK"). False: it is not there, or can be no value of a label.
+ * Reads the value of an attribute in OTEL_RESOURCE_ATTRIBUTES, as "service.version=42,service.name=shop", whose values
+ * are percent-encoded (OpenTelemetry specification, "Resource SDK"). False: it is not there, or can be no value of a
+ * label.
  */
 bool watch_attribute(const char *attributes, const char *key, char value[static WATCH_WORD_BYTES]);
 

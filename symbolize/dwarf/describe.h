@@ -37,7 +37,7 @@ COMMON_MUST_CHECK
 bool dwarf_describe(struct dwarf_describer *describer, struct dwarf_unit *unit, uint64_t offset,
 	struct dwarf_function *function, struct error *err);
 
-/* The path of a file of the unit's line table, "" if there is none. */
+/* Finds the path of a file of the unit's line table, "" if there is none. */
 COMMON_MUST_CHECK
 bool dwarf_describe_path(struct dwarf_describer *describer, const struct dwarf_unit *unit, uint64_t index,
 	const char **path, struct error *err);

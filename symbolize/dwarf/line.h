@@ -33,8 +33,8 @@ bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf
 void dwarf_line_header_deinit(struct dwarf_line_header *header);
 
 /*
- * The path of file `index`, as entries and rows number it, made absolute if the table allows it; false if there is
- * none.
+ * Finds the path of file `index`, as entries and rows number it, made absolute if the table allows it; false if there
+ * is none.
  */
 COMMON_MUST_CHECK
 bool dwarf_line_path(

@@ -14,7 +14,7 @@ struct dwarf_ranges {
 void dwarf_ranges_init(struct dwarf_ranges *ranges, const struct dwarf_unit *unit, const struct dwarf_value *low,
 	const struct dwarf_value *high, const struct dwarf_value *list);
 
-/* The next half-open range that is neither empty nor of dropped code; false at the end. */
+/* Reads the next half-open range that is neither empty nor of dropped code; false at the end. */
 bool dwarf_ranges_next(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high);
 
 /* Returns whether the entry has any code. */

@@ -51,8 +51,10 @@ struct dwarf_die {
 COMMON_MUST_CHECK
 bool dwarf_unit_open(struct dwarf_unit *unit, bool *is_open, struct error *err);
 
-/* The root entry only, into a unit that is a copy of the caller's and has no abbreviations: cheap, for asking which
- * addresses a unit covers. */
+/*
+ * Reads the root entry only, into a unit that is a copy of the caller's and has no abbreviations: cheap, for asking
+ * which addresses a unit covers.
+ */
 COMMON_MUST_CHECK
 bool dwarf_unit_read_root(struct dwarf_unit *unit, struct error *err);
 
@@ -70,7 +72,7 @@ COMMON_MUST_CHECK
 bool dwarf_die_read(
 	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_die *die);
 
-/* The entry at an offset of an open unit; false when there is none. */
+/* Finds the entry at an offset of an open unit; false when there is none. */
 COMMON_MUST_CHECK
 bool dwarf_die_at(const struct dwarf_unit *unit, uint64_t offset, struct dwarf_die *die);
 
@@ -113,11 +115,11 @@ bool dwarf_value_address(const struct dwarf_unit *unit, const struct dwarf_value
 const char *dwarf_value_string(const struct dwarf_unit *unit, const struct dwarf_value *value); /* NULL: none */
 uint32_t dwarf_value_small(const struct dwarf_value *value); /* 0: none, or too large */
 
-/* The entry that a reference leads to: its unit (perhaps another one, not yet open) and offset. */
+/* Finds the entry that a reference leads to: its unit (perhaps another one, not yet open) and offset. */
 COMMON_MUST_CHECK
 bool dwarf_value_reference(
 	struct dwarf_unit *unit, const struct dwarf_value *value, struct dwarf_unit **target, uint64_t *offset);
 
-/* An entry of .debug_addr. */
+/* Reads an entry of .debug_addr. */
 COMMON_MUST_CHECK
 bool dwarf_unit_indexed_address(const struct dwarf_unit *unit, uint64_t index, uint64_t *address);

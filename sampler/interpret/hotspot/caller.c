@@ -20,7 +20,9 @@ enum {
 	RAX = 0,
 	RBP = 6,
 	SENDER_SP = 13,
-	/* Of interpreted frames, above the stack pointer that they return to: arguments and variables. */
+	/*
+	 * The most that interpreted frames have above the stack pointer that they return to: arguments and variables.
+	 */
 	MOST_VARIABLES_BYTES = (255 + 65535) * 16,
 	MOST_ARGUMENT_BYTES = 256 * 16,
 };
@@ -54,8 +56,8 @@ static bool find_pushed(
 }
 
 /*
- * The bytes up to the CFA at an instruction from which the code goes on to a return without a jump or a call, as in an
- * epilogue, whose branches lead to where a safepoint is waited for. False: it does not.
+ * Finds the bytes up to the CFA at an instruction from which the code goes on to a return without a jump or a call, as
+ * in an epilogue, whose branches lead to where a safepoint is waited for. False: it does not.
  */
 static bool find_left(struct machine_decoder *decoder, const struct machine_code *code, size_t offset, uint32_t *left)
 {
@@ -79,7 +81,7 @@ static bool find_left(struct machine_decoder *decoder, const struct machine_code
 	return false;
 }
 
-/* The step from an instruction of a method that runs, or that a signal interrupted. */
+/* Finds the step from an instruction of a method that runs, or that a signal interrupted. */
 static bool find_exact_step(struct hotspot_process *process, uint32_t id, struct machine_decoder *decoder, uint64_t pc,
 	struct hotspot_step *step, struct error *err)
 {

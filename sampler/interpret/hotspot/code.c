@@ -111,7 +111,7 @@ static bool find_first_segment(
 	return false;
 }
 
-/* The address of the block that an address is in. */
+/* Finds the address of the block that an address is in. */
 static bool hotspot_code_find_block(const struct hotspot_codes *codes, uint64_t address, uint64_t *block)
 {
 	for (size_t i = 0; i < codes->heap_count; i++) {

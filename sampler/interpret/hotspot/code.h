@@ -84,18 +84,18 @@ void hotspot_codes_deinit(struct hotspot_codes *codes);
 void hotspot_codes_read_heaps(struct hotspot_codes *codes);
 
 /*
- * The block that has code at a runtime address, as its place in `items`; PROFILE_NONE: none. Where the process
+ * Finds the block that has code at a runtime address, as its place in `items`; PROFILE_NONE: none. Where the process
  * cannot be read any more, as when it has ended, it is the one that was there last.
  */
 COMMON_MUST_CHECK
 bool hotspot_codes_find(struct hotspot_codes *codes, uint64_t address, uint32_t *id, struct error *err);
 
-/* The instructions of a block, from its start on; no bytes: not readable. */
+/* Finds the instructions of a block, from its start on; no bytes: not readable. */
 COMMON_MUST_CHECK
 bool hotspot_code_instructions(
 	struct hotspot_codes *codes, uint32_t id, struct machine_code *instructions, struct error *err);
 
-/* The methods in which the code of a compiled method is at `pc`, if that is known. */
+/* Finds the methods in which the code of a compiled method is at `pc`, if that is known. */
 COMMON_MUST_CHECK
 bool hotspot_code_scopes(
 	struct hotspot_codes *codes, uint32_t id, uint64_t pc, struct hotspot_scopes *scopes, struct error *err);

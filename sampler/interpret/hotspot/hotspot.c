@@ -61,7 +61,9 @@ static void note_code(struct hotspot_naming *naming, enum hotspot_blob kind)
 		naming->is_in_java = false;
 }
 
-/* The lines of scopes; none if a method of them cannot be read, since its callee would seem to be its caller's. */
+/*
+ * Gives the lines of scopes; none if a method of them cannot be read, since its callee would seem to be its caller's.
+ */
 static bool lines_of_scopes(struct hotspot_process *process, const struct hotspot_scopes *scopes,
 	struct profile_line *lines, size_t *count, struct error *err)
 {
@@ -132,7 +134,7 @@ static bool name_code(struct hotspot_naming *naming, struct error *err)
 
 	if (!hotspot_process_find_place(process, naming->frame->pc, naming->frame->is_exact, &known, err))
 		return false;
-	/* Of code that could not be read, the caller was guessed. */
+	/* The caller of code that could not be read was guessed. */
 	naming->is_torn |= known->owner == PROFILE_NONE;
 	if (known->owner == PROFILE_NONE)
 		return true;
@@ -153,8 +155,8 @@ static bool name_code(struct hotspot_naming *naming, struct error *err)
 /* ---- Interpreted methods ---- */
 
 /*
- * The frame pointer of an interpreted method's frame, which is two words below the stack pointer of its caller. The
- * first frame has it only behind the method's entry.
+ * Finds the frame pointer of an interpreted method's frame, which is two words below the stack pointer of its caller.
+ * The first frame has it only behind the method's entry.
  */
 static bool find_frame_pointer(const struct hotspot_naming *naming, uint64_t *frame_pointer)
 {
@@ -300,7 +302,7 @@ static void forget_oldest(struct hotspot *hotspot, uint64_t account)
 		hotspot_destroy_process(hotspot, hotspot->processes[oldest]);
 }
 
-/* Without a state it stays where too many others run at the same time. */
+/* Starts a process, which has no state where too many others run at the same time. */
 static bool hotspot_start_process(struct hotspot *hotspot, struct interpreter_process *process, struct error *err)
 {
 	const struct hotspot_memory memory = { .host = &hotspot->names->table->host, .pid = process->pid };

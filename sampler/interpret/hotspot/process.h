@@ -72,14 +72,14 @@ bool hotspot_process_keep_up(
 /* Returns whether it was tried for long, and could not be read. */
 bool hotspot_process_is_unknown(const struct hotspot_process *process);
 
-/* The frame of a key; one that is new has no owner and no image. Valid until the next call. */
+/* Finds the frame of a key; one that is new has no owner and no image. Valid until the next call. */
 COMMON_MUST_CHECK
 bool hotspot_process_find_frame(struct hotspot_process *process, const struct hotspot_frame_key *key,
 	struct hotspot_frame **frame, struct error *err);
 
 /*
- * The frame of a place in code, with the block that has it as owner: what else is known of it is kept as long as that
- * is what it was. Valid until the next call.
+ * Finds the frame of a place in code, with the block that has it as owner: what else is known of it is kept as long as
+ * that is what it was. Valid until the next call.
  */
 COMMON_MUST_CHECK
 bool hotspot_process_find_place(

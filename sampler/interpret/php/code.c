@@ -206,7 +206,7 @@ static void php_code_append_function(struct buffer *out, const char *function, c
 	}
 }
 
-/* Since 8.4 the name says in which class a function without a name is. */
+/* Returns whether the name says in which class a function without a name is, as it does since 8.4. */
 static bool has_class(const char *function)
 {
 	return strncmp(function, "{closure:", 9) == 0;

@@ -103,7 +103,7 @@ static bool php_name(
 	return interpreter_sampled_join(&php->sampled, sample, EBPF_PHP, &of, err);
 }
 
-/* Without threads PHP is in the first thread of its process alone. */
+/* Reads the frames of a sleeping thread. In a build without threads PHP is in the first thread of its process alone. */
 static bool php_read_sleeping(
 	void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_frames *frames)
 {

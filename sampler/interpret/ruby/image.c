@@ -51,7 +51,7 @@ static const struct ruby_version *ruby_image_find_version(
 
 /* ---- Thread-local storage ---- */
 
-/* The program header of thread-local storage; false: there is none. */
+/* Finds the program header of thread-local storage; false: there is none. */
 static bool find_variables(const struct elf_image *elf, Elf64_Phdr *variables)
 {
 	size_t size;

@@ -172,7 +172,7 @@ static bool find_script(
 	return true;
 }
 
-/* A position in a script, as V8 numbers lines and columns, from 1. False: the lines are not known. */
+/* Finds a position in a script, as V8 numbers lines and columns, from 1. False: the lines are not known. */
 static bool function_find_position(const struct v8_script *script, uint32_t position, uint32_t *line, uint32_t *column)
 {
 	size_t low = 0, high = script->line_count;
@@ -281,7 +281,7 @@ static bool function_read_scope(struct v8_heap *heap, uint64_t tagged, struct sc
 
 enum { SHARED_BYTES = 64 };
 
-/* The function's own name, else that of what it was assigned to. */
+/* Appends the function's own name, else that of what it was assigned to. */
 static bool function_append_name(struct v8_heap *heap, const struct scope *scope, struct buffer *out)
 {
 	size_t before = out->size;

@@ -47,7 +47,7 @@ bool v8_is_readable(struct v8_heap *heap)
 	return true;
 }
 
-/* The instance type of a map. */
+/* Reads the instance type of a map. */
 static bool heap_read_type(struct v8_heap *heap, uint64_t map, uint16_t *type)
 {
 	size_t slot = (size_t)(hash_mix(map, 0x9e3779b97f4a7c15) % V8_KNOWN_MAPS);

@@ -225,8 +225,8 @@ static bool add_bytecode(struct v8_known *known, uint64_t tagged, uint64_t data,
 }
 
 /*
- * The SharedFunctionInfo that has a bytecode, other than that which had it: that of the JSFunction, else that which a
- * script lists; 0: neither has it.
+ * Finds the SharedFunctionInfo that has a bytecode, other than that which had it: that of the JSFunction, else that
+ * which a script lists; 0: neither has it.
  */
 static bool find_shared(struct v8_known *known, uint64_t bytecode, uint64_t js_function, uint64_t *shared,
 	uint64_t *data, struct error *err)
@@ -384,7 +384,7 @@ static void known_check_used(struct v8_known *known)
 
 /* ---- Whose code it is ---- */
 
-/* A regular expression; `shared` of its function is its code. */
+/* Finds a regular expression; `shared` of its function is its code. */
 static bool find_regexp(struct v8_known *known, const struct v8_code *code, const struct v8_frame *frame,
 	uint32_t *function, struct error *err)
 {

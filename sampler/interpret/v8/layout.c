@@ -138,7 +138,7 @@ static void v8_layout_take_symbol(struct v8_layout_reading *reading, const char 
 		reading->is_compressed = number != sizeof(uint64_t);
 }
 
-/* The sizes of bytecodes: a symbol of V8's own, where it is exported or the file is not stripped. */
+/* Finds the sizes of bytecodes: a symbol of V8's own, where it is exported or the file is not stripped. */
 static void take_sizes(struct v8_layout_reading *reading, const char *name, const Elf64_Sym *symbol)
 {
 	struct v8_layout *layout = reading->layout;

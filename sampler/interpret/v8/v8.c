@@ -66,7 +66,7 @@ static bool v8_set_frame(const struct v8_naming *naming, const struct v8_place *
 	return interpreter_names_frame(naming->names, lines, count, naming->frame, err);
 }
 
-/* A word below the frame pointer; false: it was not copied. */
+/* Reads a word below the frame pointer; false: it was not copied. */
 static bool v8_read_slot(const struct v8_naming *naming, enum v8_number offset, uint64_t *word)
 {
 	int64_t at = naming->known->heap.layout->at[offset];

@@ -194,7 +194,7 @@ COMMON_MUST_CHECK
 bool v8_read_function(struct v8_heap *heap, struct v8_scripts *scripts, uint64_t shared, struct v8_function *function,
 	bool *found, struct error *err);
 
-/* The line of a character of a script, both as V8 numbers them: from 1 and from 0; 0: it is not known. */
+/* Finds the line of a character of a script, both as V8 numbers them: from 1 and from 0; 0: it is not known. */
 COMMON_MUST_CHECK
 bool v8_find_line(struct v8_heap *heap, struct v8_scripts *scripts, uint64_t script, int32_t position, uint32_t *line,
 	struct error *err);
