@@ -17,7 +17,8 @@ static const uint64_t kallsyms_bytes = (uint64_t)16 << 20;
  */
 static const int64_t owner_cpu_ns = 1000000000;
 
-/* Cells at work at once. They share the machine's CPUs, and each takes some memory. */
+/* Cells (sandboxes for one owner's files) at work at once. They share the machine's CPUs, and each takes some memory.
+ */
 enum { MOST_CELLS = 4 };
 
 static bool is_stopped(const struct naming_job *n)

@@ -187,7 +187,7 @@ static void keep_guess(
 	keep_places(entry, &scanned.pushes);
 }
 
-/* The code of a maker who does not know a frame is read when that is met: most are never read. */
+/* The code of a maker (an interpreter) that does not know a frame is read when that is met: most are never read. */
 static bool rule_cache_is_made(const struct unwind_space *space, const struct unwind_code *code)
 {
 	return space->maker.find_caller && !code->table && !code->code.bytes;

@@ -295,7 +295,8 @@ static bool locate(struct walk *w)
 	return true;
 }
 
-/* The code's maker need not know the frame; then the walk goes on as in any code that nothing describes. */
+/* The code's maker (the interpreter that is asked) need not know the frame; then the walk goes on as in any code that
+ * nothing describes. */
 static bool step_from_made(struct walk *w, enum profile_stop *stop)
 {
 	const struct code_place place = { w->space, code_address(w), w->is_exact };

@@ -135,7 +135,7 @@ changed() {
 
 : >none
 mkdir rooms
-(cd "$ROOT" && cp -r common machine elf ebpf frame profile symbolize "$WORK/rooms/")
+(cd "$ROOT" && cp -r common binary profile symbolize "$WORK/rooms/")
 cp -r "$ROOT/tests/unit/symbolize/programs/agreement" shelf
 change rooms symbolize/dwarf/line.c 's->line = 0;' 's->line = 1;'
 change rooms symbolize/dwarf/read.h 'first \& 0x7f' 'first \& 0x3f'
