@@ -284,7 +284,7 @@ static void another_users_home_is_left_alone(void **state)
 	path_in(own, sizeof(own), "own");
 	path_in(cache, sizeof(cache), "own/.cache/kelvin/frames");
 	path_in(foreign, sizeof(foreign), "foreign");
-	path_in(link, sizeof(link), "profile/foreign/link");
+	path_in(link, sizeof(link), "foreign/link");
 	snprintf(below, sizeof(below), "%s/new", foreign);
 	assert_int_equal(mkdir(own, 0700), 0);
 	expect_directory(own, NULL, cache);
