@@ -152,7 +152,7 @@ bool bench_pad_set(int bytes, struct error *err)
 /* ---- What layouts are ---- */
 
 /* What is known of a side's layouts from one run of each. */
-struct known {
+struct bench_layouts_known {
 	struct string_table *keys; /* owned */
 	uint64_t *fingerprints;    /* owned: [key] the first that it had; 0: none */
 	size_t capacity;
@@ -162,13 +162,13 @@ struct known {
 	char example[80]; /* a function that differs */
 };
 
-static void known_deinit(struct known *known)
+static void known_deinit(struct bench_layouts_known *known)
 {
 	string_table_destroy(known->keys);
 	free(known->fingerprints);
 }
 
-static bool note_functions(struct known *known, const struct profile *profile, struct error *err)
+static bool note_functions(struct bench_layouts_known *known, const struct profile *profile, struct error *err)
 {
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const struct profile_function *f = &profile->functions[i];
@@ -223,7 +223,7 @@ static bool has_other_file(const struct profile *first, const struct profile *pr
 	return other;
 }
 
-static void bench_layouts_say(const struct known *known, const char *side)
+static void bench_layouts_say(const struct bench_layouts_known *known, const char *side)
 {
 	if (known->layouts > 1 && known->moved == 0 && !known->is_unknown)
 		cli_say("kelvin: the layouts of %s are the same bytes, so that they tell nothing of where code lies; the build has to use KELVIN_LAYOUT: see docs/layouts.md\n",
@@ -237,7 +237,7 @@ static void bench_layouts_say(const struct known *known, const char *side)
 bool bench_layouts_check(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
 	const char *side, struct error *err)
 {
-	CLEANUP(known_deinit) struct known known = { 0 };
+	CLEANUP(known_deinit) struct bench_layouts_known known = { 0 };
 	CLEANUP(profile_cleanup) struct profile *first = NULL;
 	bool seen[BENCH_MOST_LAYOUTS + 1] = { 0 };
 

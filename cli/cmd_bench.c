@@ -42,7 +42,7 @@ static const char cmd_bench_notes[] =
 	"  kelvin bench --benchmarks --base 'pytest --codspeed old/' --head 'pytest --codspeed new/' -o bench.html\n"
 	"\n" COMPARISON_EXIT_HELP;
 
-struct request {
+struct cmd_bench_request {
 	struct comparison comparison;
 	const char *commands[DIFF_SIDES], *builds[DIFF_SIDES], *setup, *prepare, *save;
 	uint64_t layouts; /* 0: layouts are not told apart */
@@ -59,7 +59,7 @@ struct request {
 };
 
 struct bench {
-	const struct request *request;
+	const struct cmd_bench_request *request;
 	struct bench_runner runner;
 	struct bench_plan plan;
 	struct bench_commands commands[DIFF_SIDES], prepare;
@@ -114,7 +114,7 @@ static bool is_done(const struct bench *bench)
 /* From how long a pair took so far, with all that belongs to it. */
 static void show_progress(struct bench *bench, const char *what)
 {
-	const struct request *request = bench->request;
+	const struct cmd_bench_request *request = bench->request;
 	double elapsed_s = (double)(clock_read_ns(CLOCK_MONOTONIC) - bench->start_ns) / 1e9, measured,
 	       pairs = (double)request->runs;
 	char text[160];
@@ -262,7 +262,7 @@ static bool make_next_turn(struct bench *bench, const struct bench_turn *turn, s
 /* ---- What is compared: CPU time, or the time on the clock ---- */
 
 /* Whether the user leaves it to us. */
-static bool chooses_clock(const struct request *request)
+static bool chooses_clock(const struct cmd_bench_request *request)
 {
 	const struct sampler_options *sampler = &request->sampler;
 
@@ -367,7 +367,7 @@ static bool make_runs(struct bench *bench, struct error *err)
 
 static void set_up_runner(struct bench *bench)
 {
-	const struct request *request = bench->request;
+	const struct cmd_bench_request *request = bench->request;
 
 	bench->runner.simulates = request->simulates;
 	bench->runner.benchmarks = request->benchmarks;
@@ -382,7 +382,7 @@ static void set_up_runner(struct bench *bench)
 
 static bool parse_commands(struct bench *bench, struct error *err)
 {
-	const struct request *request = bench->request;
+	const struct cmd_bench_request *request = bench->request;
 	uint32_t layouts = bench->plan.layouts;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -414,7 +414,7 @@ static bool build_side(struct bench *bench, int side, struct error *err)
 
 static bool set_up(struct bench *bench, struct error *err)
 {
-	const struct request *request = bench->request;
+	const struct cmd_bench_request *request = bench->request;
 	CLEANUP(bench_command_deinit) struct bench_command setup = { 0 };
 
 	bench_plan_init(
@@ -506,7 +506,7 @@ static bool bench_finish(
 	return comparison_run(comparison, profiles, (const char *[]){ NULL, NULL }, code, err);
 }
 
-static int run_bench(struct request *request)
+static int run_bench(struct cmd_bench_request *request)
 {
 	CLEANUP(bench_deinit) struct bench bench = { .request = request };
 	struct symbolize_options naming = { 0 };
@@ -564,57 +564,57 @@ static bool cmd_bench_take_layouts(void *layouts, const char *text, struct error
 
 static const struct options_row cmd_bench_rows[] = {
 	{ .name = "Runs:" },
-	{ 0, "base", "COMMAND", "before the change", OPTIONS_TEXT(struct request, commands[DIFF_BASE]) },
-	{ 0, "head", "COMMAND", "after it", OPTIONS_TEXT(struct request, commands[DIFF_HEAD]) },
+	{ 0, "base", "COMMAND", "before the change", OPTIONS_TEXT(struct cmd_bench_request, commands[DIFF_BASE]) },
+	{ 0, "head", "COMMAND", "after it", OPTIONS_TEXT(struct cmd_bench_request, commands[DIFF_HEAD]) },
 	{ 0, "runs", "N", "runs of each command (default: 10; fewer than 3 prove only large differences)",
-		options_take_runs, offsetof(struct request, runs) },
+		options_take_runs, offsetof(struct cmd_bench_request, runs) },
 	{ 0, "warmup", "N", "runs of each command before all others, which are not recorded (default: 0)",
-		cmd_bench_take_warmup, offsetof(struct request, warmup) },
+		cmd_bench_take_warmup, offsetof(struct cmd_bench_request, warmup) },
 	{ 0, "min-time", "TIME", "adds runs until each command has run for this time in total: 30, 30s, 2m",
-		cmd_bench_take_min_time, offsetof(struct request, min_time_s) },
+		cmd_bench_take_min_time, offsetof(struct cmd_bench_request, min_time_s) },
 	{ 0, "time-limit", "TIME", "begins no further runs that would end later: 90, 90s, 10m",
-		cmd_bench_take_time_limit, offsetof(struct request, time_limit_s) },
+		cmd_bench_take_time_limit, offsetof(struct cmd_bench_request, time_limit_s) },
 	{ 0, "layouts", "N",
 		"measures each side in N layouts of its code, --runs in all (default: 3 a layout): the commands have\n"
 		"KELVIN_LAYOUT in their environment, and 1...N in place of {layout}",
-		cmd_bench_take_layouts, offsetof(struct request, layouts) },
+		cmd_bench_take_layouts, offsetof(struct cmd_bench_request, layouts) },
 	{ 0, "build-base", "COMMAND", "makes each layout of base, before all runs: with KELVIN_LAYOUT and {layout}",
-		OPTIONS_TEXT(struct request, builds[DIFF_BASE]) },
-	{ 0, "build-head", "COMMAND", "the same of head", OPTIONS_TEXT(struct request, builds[DIFF_HEAD]) },
+		OPTIONS_TEXT(struct cmd_bench_request, builds[DIFF_BASE]) },
+	{ 0, "build-head", "COMMAND", "the same of head", OPTIONS_TEXT(struct cmd_bench_request, builds[DIFF_HEAD]) },
 	{ 0, "control", NULL,
 		"runs base as a third side in the same turns: what the machine and chance make of no change",
-		OPTIONS_FLAG(struct request, control) },
+		OPTIONS_FLAG(struct cmd_bench_request, control) },
 	{ 0, "no-pad", NULL,
 		"leaves KELVIN_PAD out, which gives each run an environment of another length, and so its stack\n"
 		"another place",
-		OPTIONS_FLAG(struct request, no_pad) },
-	{ 0, "setup", "COMMAND", "run once before everything else", OPTIONS_TEXT(struct request, setup) },
-	{ 0, "prepare", "COMMAND", "run before every run", OPTIONS_TEXT(struct request, prepare) },
-	{ .rows = sampling_rows, .at = offsetof(struct request, sampler) },
-	{ .rows = sampling_native_rows, .at = offsetof(struct request, sampler) },
+		OPTIONS_FLAG(struct cmd_bench_request, no_pad) },
+	{ 0, "setup", "COMMAND", "run once before everything else", OPTIONS_TEXT(struct cmd_bench_request, setup) },
+	{ 0, "prepare", "COMMAND", "run before every run", OPTIONS_TEXT(struct cmd_bench_request, prepare) },
+	{ .rows = sampling_rows, .at = offsetof(struct cmd_bench_request, sampler) },
+	{ .rows = sampling_native_rows, .at = offsetof(struct cmd_bench_request, sampler) },
 	{ 0, "simulate", NULL,
 		"counts what the commands execute on a simulated processor, in place of samples: one run of\n"
 		"each is enough (default: --runs 1; Python and node vary: 3)",
-		OPTIONS_FLAG(struct request, simulates) },
+		OPTIONS_FLAG(struct cmd_bench_request, simulates) },
 	{ 0, "cache", "I1,D1,LL", "caches of that processor, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)",
-		simulator_take_caches, offsetof(struct request, caches) },
+		simulator_take_caches, offsetof(struct cmd_bench_request, caches) },
 	{ 0, "fold-recursion", NULL, "with --simulate: recursive calls have one context in place of one for each depth",
-		OPTIONS_FLAG(struct request, folds_recursion) },
+		OPTIONS_FLAG(struct cmd_bench_request, folds_recursion) },
 	{ 0, "benchmarks", NULL,
 		"the commands are suites of benchmarks (pytest --codspeed, cargo codspeed run, go test -bench, ...),\n"
 		"compared benchmark by benchmark; without --runs, they run until each benchmark is proven to\n"
 		"differ or equal within --precision, for at most 10 minutes (--time-limit)",
-		OPTIONS_FLAG(struct request, benchmarks) },
+		OPTIONS_FLAG(struct cmd_bench_request, benchmarks) },
 	{ 0, "save", "DIR", "keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz",
-		OPTIONS_TEXT(struct request, save) },
+		OPTIONS_TEXT(struct cmd_bench_request, save) },
 	{ 0, "no-args", NULL, "keeps only the commands' programs in the profiles and reports, without their arguments",
-		OPTIONS_FLAG(struct request, sampler.no_arguments) },
-	{ .rows = comparison_output_rows, .at = offsetof(struct request, comparison) },
-	{ .rows = lines_rows, .at = offsetof(struct request, comparison.lines) },
+		OPTIONS_FLAG(struct cmd_bench_request, sampler.no_arguments) },
+	{ .rows = comparison_output_rows, .at = offsetof(struct cmd_bench_request, comparison) },
+	{ .rows = lines_rows, .at = offsetof(struct cmd_bench_request, comparison.lines) },
 	{ .name = "Options:" },
-	{ .rows = comparison_rows, .at = offsetof(struct request, comparison) },
-	{ .rows = naming_sources_rows, .at = offsetof(struct request, comparison.naming) },
-	{ 'q', "quiet", NULL, "no progress", OPTIONS_FLAG(struct request, quiet) },
+	{ .rows = comparison_rows, .at = offsetof(struct cmd_bench_request, comparison) },
+	{ .rows = naming_sources_rows, .at = offsetof(struct cmd_bench_request, comparison.naming) },
+	{ 'q', "quiet", NULL, "no progress", OPTIONS_FLAG(struct cmd_bench_request, quiet) },
 	{ 0 },
 };
 
@@ -623,13 +623,13 @@ static bool has_sampling_options(const struct sampler_options *sampler)
 	return sampler->frequency_hz > 0 || sampler->event || sampler->off_cpu_ns > 0 || sampler->native_only;
 }
 
-static void cmd_bench_request_deinit(struct request *request)
+static void cmd_bench_request_deinit(struct cmd_bench_request *request)
 {
 	comparison_deinit(&request->comparison);
 }
 
 /* `kelvin bench ./old ./new`: each is a command as --base and --head have it. */
-static bool take_operands(struct options *options, struct request *request, int *code)
+static bool take_operands(struct options *options, struct cmd_bench_request *request, int *code)
 {
 	int count = options->argc - optind;
 	bool has_option = request->commands[DIFF_BASE] || request->commands[DIFF_HEAD];
@@ -652,7 +652,7 @@ static bool take_operands(struct options *options, struct request *request, int 
 }
 
 /* How many runs each side has, for want of a number. */
-static uint64_t default_runs(const struct request *request)
+static uint64_t default_runs(const struct cmd_bench_request *request)
 {
 	if (request->simulates)
 		return request->layouts > 0 ? request->layouts : 1;
@@ -662,7 +662,7 @@ static uint64_t default_runs(const struct request *request)
 static int cmd_bench_run(struct options *options)
 {
 	CLEANUP(cmd_bench_request_deinit)
-	struct request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
+	struct cmd_bench_request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
 	int code;
 
 	if (!options_read(options, &request, &code) || !take_operands(options, &request, &code))

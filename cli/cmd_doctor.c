@@ -19,13 +19,14 @@ static const char cmd_doctor_notes[] =
 	"\n"
 	"Exit codes: 0 own processes can be sampled, 2 nothing can be sampled, or a usage error.\n";
 
-struct request {
+struct cmd_doctor_request {
 	bool is_json;
 };
 
 static const struct options_row cmd_doctor_rows[] = {
 	{ .name = "Options:" },
-	{ 0, "json", NULL, "schema kelvin.doctor/1 on standard output", OPTIONS_FLAG(struct request, is_json) },
+	{ 0, "json", NULL, "schema kelvin.doctor/1 on standard output",
+		OPTIONS_FLAG(struct cmd_doctor_request, is_json) },
 	{ 0 },
 };
 
@@ -233,7 +234,7 @@ static int print_json(const struct sampler_capabilities *can)
 
 static int cmd_doctor_run(struct options *options)
 {
-	struct request request = { 0 };
+	struct cmd_doctor_request request = { 0 };
 	struct sampler_capabilities can;
 	int code;
 

@@ -50,7 +50,7 @@ enum {
 	UNSUPPORTED_VERSION = -32022
 };
 
-struct session {
+struct cmd_mcp_session {
 	struct mcp_server server;
 	struct buffer input; /* of which whole lines have been answered */
 	bool is_skipping;    /* the rest of a line that is too long */
@@ -58,7 +58,7 @@ struct session {
 };
 
 /* Takes the message over. */
-static void cmd_mcp_send_message(struct session *session, json_t *message)
+static void cmd_mcp_send_message(struct cmd_mcp_session *session, json_t *message)
 {
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	static const char lost[] =
@@ -72,7 +72,7 @@ static void cmd_mcp_send_message(struct session *session, json_t *message)
 }
 
 /* `id` NULL: it is not known whose request it was. Takes `data` over; NULL: there is none. */
-static void send_error(struct session *session, json_t *id, int code, const char *words, json_t *data)
+static void send_error(struct cmd_mcp_session *session, json_t *id, int code, const char *words, json_t *data)
 {
 	json_t *problem = json_pack("{s:i, s:o}", "code", code, "message", mcp_text(words));
 
@@ -83,7 +83,7 @@ static void send_error(struct session *session, json_t *id, int code, const char
 					      : NULL);
 }
 
-struct request {
+struct cmd_mcp_request {
 	json_t *id; /* borrowed, as all */
 	const char *method;
 	json_t *params;    /* NULL: none */
@@ -97,7 +97,8 @@ static json_t *server_info(void)
 }
 
 /* Takes the result over. A stateless result says what it is, and who made it. */
-static void send_result(struct session *session, const struct request *request, json_t *result, bool is_cacheable)
+static void send_result(
+	struct cmd_mcp_session *session, const struct cmd_mcp_request *request, json_t *result, bool is_cacheable)
 {
 	if (result && request->is_stateless) {
 		(void)json_object_set_new(result, "resultType", json_string("complete"));
@@ -114,7 +115,7 @@ static void send_result(struct session *session, const struct request *request, 
 /* ---- Methods ---- */
 
 /* The client's revision if it is known, else the newest that is. */
-static void answer_initialize(struct session *session, const struct request *request)
+static void answer_initialize(struct cmd_mcp_session *session, const struct cmd_mcp_request *request)
 {
 	const char *wanted = json_string_value(json_object_get(request->params, "protocolVersion"));
 	const char *version = handshakes[0];
@@ -141,7 +142,7 @@ static json_t *versions(void)
 	return list;
 }
 
-static void answer_discover(struct session *session, const struct request *request)
+static void answer_discover(struct cmd_mcp_session *session, const struct cmd_mcp_request *request)
 {
 	send_result(session, request,
 		json_pack("{s:o, s:{s:{s:b}}, s:o, s:s}", "supportedVersions", versions(), "capabilities", "tools",
@@ -149,17 +150,17 @@ static void answer_discover(struct session *session, const struct request *reque
 		true);
 }
 
-static void answer_ping(struct session *session, const struct request *request)
+static void answer_ping(struct cmd_mcp_session *session, const struct cmd_mcp_request *request)
 {
 	send_result(session, request, json_object(), false);
 }
 
-static void cmd_mcp_answer_list(struct session *session, const struct request *request)
+static void cmd_mcp_answer_list(struct cmd_mcp_session *session, const struct cmd_mcp_request *request)
 {
 	send_result(session, request, json_pack("{s:o}", "tools", mcp_tool_list()), true);
 }
 
-static void answer_call(struct session *session, const struct request *request)
+static void answer_call(struct cmd_mcp_session *session, const struct cmd_mcp_request *request)
 {
 	const char *name = json_string_value(json_object_get(request->params, "name"));
 	json_t *arguments = json_object_get(request->params, "arguments"), *result = NULL;
@@ -177,7 +178,7 @@ static void answer_call(struct session *session, const struct request *request)
 
 static const struct {
 	const char *name;
-	void (*answer)(struct session *session, const struct request *request);
+	void (*answer)(struct cmd_mcp_session *session, const struct cmd_mcp_request *request);
 } methods[] = {
 	{ "initialize", answer_initialize },
 	{ "server/discover", answer_discover },
@@ -186,7 +187,7 @@ static const struct {
 	{ "tools/call", answer_call },
 };
 
-static bool cmd_mcp_check_version(struct session *session, struct request *request)
+static bool cmd_mcp_check_version(struct cmd_mcp_session *session, struct cmd_mcp_request *request)
 {
 	json_t *meta = json_object_get(request->params, "_meta");
 	const char *version = json_string_value(json_object_get(meta, META "protocolVersion"));
@@ -199,7 +200,7 @@ static bool cmd_mcp_check_version(struct session *session, struct request *reque
 	return false;
 }
 
-static void cmd_mcp_answer_request(struct session *session, struct request *request)
+static void cmd_mcp_answer_request(struct cmd_mcp_session *session, struct cmd_mcp_request *request)
 {
 	if (request->params && !json_is_object(request->params)) {
 		send_error(session, request->id, INVALID_PARAMS, "'params' must be an object", NULL);
@@ -216,11 +217,11 @@ static void cmd_mcp_answer_request(struct session *session, struct request *requ
 }
 
 /* A message with a method and an id is a request; without an id it needs no answer, as a response needs none. */
-static void answer_message(struct session *session, json_t *message)
+static void answer_message(struct cmd_mcp_session *session, json_t *message)
 {
 	json_t *id = json_object_get(message, "id");
 	const char *version = json_string_value(json_object_get(message, "jsonrpc"));
-	struct request request = { .id = id,
+	struct cmd_mcp_request request = { .id = id,
 		.method = json_string_value(json_object_get(message, "method")),
 		.params = json_object_get(message, "params") };
 	bool is_response = json_object_get(message, "result") || json_object_get(message, "error");
@@ -238,7 +239,7 @@ static void answer_message(struct session *session, json_t *message)
 		cmd_mcp_answer_request(session, &request);
 }
 
-static void answer_line(struct session *session, const char *line, size_t size)
+static void answer_line(struct cmd_mcp_session *session, const char *line, size_t size)
 {
 	json_error_t why;
 	json_t *message;
@@ -259,7 +260,7 @@ static void answer_line(struct session *session, const char *line, size_t size)
 /* ---- Lines ---- */
 
 /* Answers the whole lines that have been read, and keeps the rest of the last one. */
-static void answer_lines(struct session *session)
+static void answer_lines(struct cmd_mcp_session *session)
 {
 	struct buffer *input = &session->input;
 	size_t start = 0;
@@ -281,7 +282,7 @@ static void answer_lines(struct session *session)
 	input->size = 0;
 }
 
-static bool cmd_mcp_serve(struct session *session, struct error *err)
+static bool cmd_mcp_serve(struct cmd_mcp_session *session, struct error *err)
 {
 	for (;;) {
 		char *into = buffer_reserve(&session->input, CHUNK_BYTES);
@@ -314,11 +315,11 @@ static bool take_deadline(void *deadline_s, const char *text, struct error *err)
 static const struct options_row cmd_mcp_rows[] = {
 	{ .name = "Options:" },
 	{ 0, "deadline", "TIME", "an answer takes no longer than this (default: 60s)", take_deadline,
-		offsetof(struct session, server.deadline_s) },
+		offsetof(struct cmd_mcp_session, server.deadline_s) },
 	{ 0 },
 };
 
-static void session_deinit(struct session *session)
+static void session_deinit(struct cmd_mcp_session *session)
 {
 	mcp_roots_deinit(&session->server.roots);
 	buffer_deinit(&session->input);
@@ -326,7 +327,7 @@ static void session_deinit(struct session *session)
 
 static int cmd_mcp_run(struct options *options)
 {
-	CLEANUP(session_deinit) struct session session = { .server.deadline_s = usual_deadline_s };
+	CLEANUP(session_deinit) struct cmd_mcp_session session = { .server.deadline_s = usual_deadline_s };
 	struct error err;
 	int code;
 

@@ -36,7 +36,7 @@ static const char cmd_push_notes[] =
 	"\n"
 	"Exit codes: 0 all profiles are stored, 2 usage or input error, or one of them is not stored.\n";
 
-struct request {
+struct cmd_push_request {
 	struct labels labels;
 	double patience_s;
 };
@@ -48,10 +48,10 @@ static bool take_patience(void *at, const char *text, struct error *err)
 
 static const struct options_row cmd_push_rows[] = {
 	{ .name = "Options:" },
-	{ .rows = labels_rows, .at = offsetof(struct request, labels) },
+	{ .rows = labels_rows, .at = offsetof(struct cmd_push_request, labels) },
 	{ 0, "patience", "DURATION",
 		"how long the server may be busy or fail, for all profiles together, until one is\nstored again (default: 60s)",
-		take_patience, offsetof(struct request, patience_s) },
+		take_patience, offsetof(struct cmd_push_request, patience_s) },
 	{ 0 },
 };
 
@@ -219,8 +219,8 @@ static bool push_opened(struct pushing *pushing, struct store *store, double pat
 	return true;
 }
 
-static bool push_one(
-	const struct request *request, struct pushing *pushing, struct store *store, int *code, struct error *err)
+static bool push_one(const struct cmd_push_request *request, struct pushing *pushing, struct store *store, int *code,
+	struct error *err)
 {
 	CLEANUP(load_inputs_deinit) struct load_inputs inputs = { 0 };
 	const struct load_options load = { 0 };
@@ -236,8 +236,8 @@ static bool push_one(
 	       push_opened(pushing, store, request->patience_s, code, err);
 }
 
-static int push_all(
-	const struct request *request, enum store_kind kind, struct store *store, char *const *names, size_t count)
+static int push_all(const struct cmd_push_request *request, enum store_kind kind, struct store *store,
+	char *const *names, size_t count)
 {
 	struct pushing pushing = { .kind = kind, .prepared = -1, .label_count = request->labels.count };
 	size_t failed = 0;
@@ -273,7 +273,7 @@ static int push_all(
 	return failed > 0 ? CLI_EXIT_ERROR : CLI_EXIT_OK;
 }
 
-static int cli_cmd_push(const struct request *request, char *const *words, size_t count)
+static int cli_cmd_push(const struct cmd_push_request *request, char *const *words, size_t count)
 {
 	CLEANUP(store_secrets_deinit) struct store_secrets secrets = { 0 };
 	CLEANUP(store_address_deinit) struct store_address address = { 0 };
@@ -294,7 +294,7 @@ static int cli_cmd_push(const struct request *request, char *const *words, size_
 
 static int cmd_push_run(struct options *options)
 {
-	struct request request = { .patience_s = 60 };
+	struct cmd_push_request request = { .patience_s = 60 };
 	int code;
 
 	if (options_read(options, &request, &code)) {

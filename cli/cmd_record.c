@@ -25,14 +25,14 @@ static const char cmd_record_notes[] =
 	"Exit codes: 0 a profile was written, 2 usage error, nothing recorded, or a failure ended the recording early.\n"
 	"With a command: its exit code; 125 the recording failed or ended early, 126 the command cannot be executed, 127 it was not found.\n";
 
-struct request {
+struct cmd_record_request {
 	struct record_job job;
 	pid_t pids[MAX_PIDS];
 	bool has_target;
 	struct labels labels;
 };
 
-static bool set_target(struct request *request, enum sampler_target_kind kind, struct error *err)
+static bool set_target(struct cmd_record_request *request, enum sampler_target_kind kind, struct error *err)
 {
 	struct sampler_target *target = &request->job.live.sampler.target;
 
@@ -45,7 +45,7 @@ static bool set_target(struct request *request, enum sampler_target_kind kind, s
 	return true;
 }
 
-static bool add_pid(struct request *request, const char *option, const char *text, struct error *err)
+static bool add_pid(struct cmd_record_request *request, const char *option, const char *text, struct error *err)
 {
 	struct sampler_target *target = &request->job.live.sampler.target;
 	uint64_t pid;
@@ -69,7 +69,7 @@ static bool cmd_record_take_pids(void *context, const char *text, struct error *
 {
 	static const char separators[] = ", \t\n";
 	CLEANUP(cleanup_free) char *list = strdup(text);
-	struct request *request = context;
+	struct cmd_record_request *request = context;
 	char *rest = NULL;
 
 	if (!list)
@@ -96,7 +96,7 @@ static bool cmd_record_take_all(void *context, const char *value, struct error *
 
 static bool cmd_record_take_cgroup(void *context, const char *path, struct error *err)
 {
-	struct request *request = context;
+	struct cmd_record_request *request = context;
 
 	if (!path[0])
 		return error_set(err, ERROR_USAGE,
@@ -207,62 +207,62 @@ static const struct options_row cmd_record_rows[] = {
 	{ .name = "-- COMMAND...", .help = "starts the command and samples it until it ends" },
 	{ .name = "Options:" },
 	{ 'o', "output", "FILE", "the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)",
-		OPTIONS_OUTPUT(struct request, job.output) },
+		OPTIONS_OUTPUT(struct cmd_record_request, job.output) },
 	{ 'd', "duration", "TIME",
 		"stops after this time: 30, 30s, 500ms, 2m or 1h (default: until the target exits or Ctrl-C)",
-		cmd_record_take_duration, offsetof(struct request, job.live.duration_s) },
+		cmd_record_take_duration, offsetof(struct cmd_record_request, job.live.duration_s) },
 	{ 'D', "delay", "TIME", "starts sampling after this time: 500 (ms), 500ms, 2s; -1: when --control sends enable",
-		cmd_record_take_delay, offsetof(struct request, job.live) },
+		cmd_record_take_delay, offsetof(struct cmd_record_request, job.live) },
 	{ 0, "control", "fifo:CTL[,ACK]",
 		"takes commands from the named pipe CTL (enable, disable, ping, evlist,\n"
 		"stop) and answers on ACK; fd:N[,M] takes open file descriptors instead",
-		OPTIONS_TEXT(struct request, job.control), .words = "fifo: fd:" },
+		OPTIONS_TEXT(struct cmd_record_request, job.control), .words = "fifo: fd:" },
 	{ 0, "runs", "N", "runs the command N times, one after the other, into one profile", options_take_runs,
-		offsetof(struct request, job.runs) },
+		offsetof(struct cmd_record_request, job.runs) },
 	{ 0, "benchmarks", NULL,
 		"the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark, vitest,\n"
 		"go test -bench): each is told apart in the profile, with its time per iteration",
-		OPTIONS_FLAG(struct request, job.has_benchmarks) },
-	{ .rows = sampling_rows, .at = offsetof(struct request, job.live.sampler) },
+		OPTIONS_FLAG(struct cmd_record_request, job.has_benchmarks) },
+	{ .rows = sampling_rows, .at = offsetof(struct cmd_record_request, job.live.sampler) },
 	{ 0, "counters", "[=EVENT,...]",
 		"reads counters of the processor with each sample, which tell what holds functions up; or counts\n"
 		"these events by perf's names, as page-faults,context-switches, and charges them to stacks",
-		cmd_record_take_counters, offsetof(struct request, job.live.sampler.counters),
+		cmd_record_take_counters, offsetof(struct cmd_record_request, job.live.sampler.counters),
 		.words =
 			"page-faults context-switches minor-faults major-faults task-clock instructions branch-misses cache-misses" },
 	{ 0, "no-requests", NULL,
 		"does not count the requests that the target answers, and those that it sends to others: their\n"
 		"number and latency are counted on its sockets, where that is allowed",
-		cmd_record_take_no_requests, offsetof(struct request, job.live.sampler) },
+		cmd_record_take_no_requests, offsetof(struct cmd_record_request, job.live.sampler) },
 	{ 0, "requests", "N",
 		"states how many requests were answered, or how much other work was done, in place of counting",
-		cmd_record_take_requests, offsetof(struct request, job.live.sampler) },
+		cmd_record_take_requests, offsetof(struct cmd_record_request, job.live.sampler) },
 	{ 0, "work", "EVENT",
 		"counts an event that happens once for each unit of work, in place of requests: SUBSYSTEM:NAME of a\n"
 		"tracepoint, uprobe:PATH:FUNCTION[+OFFSET] or usdt:PATH:PROVIDER:NAME",
-		cmd_record_take_work, offsetof(struct request, job.live.sampler), .words = "uprobe: usdt:" },
-	{ .rows = sampling_native_rows, .at = offsetof(struct request, job.live.sampler) },
+		cmd_record_take_work, offsetof(struct cmd_record_request, job.live.sampler), .words = "uprobe: usdt:" },
+	{ .rows = sampling_native_rows, .at = offsetof(struct cmd_record_request, job.live.sampler) },
 	{ 'g', "call-graph", "MODE",
 		"dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
 		"fp: the kernel follows frame pointers",
-		cmd_record_take_call_graph, offsetof(struct request, job.live.sampler),
+		cmd_record_take_call_graph, offsetof(struct cmd_record_request, job.live.sampler),
 		.words = "dwarf dwarf,32768 fp" },
-	{ .rows = naming_rows, .at = offsetof(struct request, job.naming) },
-	{ .rows = naming_sources_rows, .at = offsetof(struct request, job.naming) },
+	{ .rows = naming_rows, .at = offsetof(struct cmd_record_request, job.naming) },
+	{ .rows = naming_sources_rows, .at = offsetof(struct cmd_record_request, job.naming) },
 	{ 0, "verify", "[=N]",
 		"unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
 		"with libdw, and tells how many are equal",
-		verification_take, offsetof(struct request, job.live.sampler.verify_every) },
+		verification_take, offsetof(struct cmd_record_request, job.live.sampler.verify_every) },
 	{ 0, "no-realtime", NULL, "keeps out of the real-time class: the recorder then has only a better nice value",
-		OPTIONS_FLAG(struct request, job.live.sampler.without_real_time) },
-	{ .rows = labels_rows, .at = offsetof(struct request, labels) },
-	{ .rows = options_no_args_rows, .at = offsetof(struct request, job.live.sampler.no_arguments) },
-	{ .rows = options_mode_rows, .at = offsetof(struct request, job.mode) },
-	{ 'q', "quiet", NULL, "prints errors only", OPTIONS_FLAG(struct request, job.quiet) },
+		OPTIONS_FLAG(struct cmd_record_request, job.live.sampler.without_real_time) },
+	{ .rows = labels_rows, .at = offsetof(struct cmd_record_request, labels) },
+	{ .rows = options_no_args_rows, .at = offsetof(struct cmd_record_request, job.live.sampler.no_arguments) },
+	{ .rows = options_mode_rows, .at = offsetof(struct cmd_record_request, job.mode) },
+	{ 'q', "quiet", NULL, "prints errors only", OPTIONS_FLAG(struct cmd_record_request, job.quiet) },
 	{ 0 },
 };
 
-static bool cmd_record_take_command(struct request *request, char **command, struct error *err)
+static bool cmd_record_take_command(struct cmd_record_request *request, char **command, struct error *err)
 {
 	if (!*command)
 		return request->has_target ||
@@ -295,7 +295,7 @@ static bool check_benchmarks(const struct record_job *job, struct error *err)
 	return true;
 }
 
-static bool cmd_record_check_request(const struct request *request, struct error *err)
+static bool cmd_record_check_request(const struct cmd_record_request *request, struct error *err)
 {
 	const struct record_job *job = &request->job;
 	const struct sampler_options *sampler = &job->live.sampler;
@@ -311,7 +311,7 @@ static bool cmd_record_check_request(const struct request *request, struct error
 	return check_benchmarks(job, err);
 }
 
-static void cmd_record_request_deinit(struct request *request)
+static void cmd_record_request_deinit(struct cmd_record_request *request)
 {
 	naming_deinit(&request->job.naming);
 	labels_deinit(&request->labels);
@@ -320,7 +320,7 @@ static void cmd_record_request_deinit(struct request *request)
 static int cmd_record_run(struct options *options)
 {
 	CLEANUP(cmd_record_request_deinit)
-	struct request request = { .job = { .output = "kelvin.pb.gz", .live.sampler.tool = CLI_TOOL } };
+	struct cmd_record_request request = { .job = { .output = "kelvin.pb.gz", .live.sampler.tool = CLI_TOOL } };
 	struct sampler_options *sampler = &request.job.live.sampler;
 	struct error err;
 	int code;

@@ -17,7 +17,7 @@ static const char cmd_recover_notes[] = "Examples:\n"
 					"\n"
 					"Exit codes: 0 success, 2 usage or input error.\n";
 
-struct request {
+struct cmd_recover_request {
 	const char *output; /* NULL: made from the input's name */
 	mode_t mode;
 	struct naming naming;
@@ -26,13 +26,14 @@ struct request {
 static const struct options_row cmd_recover_rows[] = {
 	{ .name = "Options:" },
 	{ 'o', "output", "FILE", "the profile, gzipped pprof; '-': standard output (default: without .part)",
-		OPTIONS_OUTPUT(struct request, output) },
-	{ .rows = options_mode_rows, .at = offsetof(struct request, mode) },
-	{ .rows = naming_rows, .at = offsetof(struct request, naming) },
+		OPTIONS_OUTPUT(struct cmd_recover_request, output) },
+	{ .rows = options_mode_rows, .at = offsetof(struct cmd_recover_request, mode) },
+	{ .rows = naming_rows, .at = offsetof(struct cmd_recover_request, naming) },
 	{ 0 },
 };
 
-static bool choose_output(const struct request *request, const char *name, char path[PATH_MAX], struct error *err)
+static bool choose_output(
+	const struct cmd_recover_request *request, const char *name, char path[PATH_MAX], struct error *err)
 {
 	static const char ending[] = ".part";
 	size_t size = strlen(name), end = sizeof(ending) - 1;
@@ -67,7 +68,7 @@ static bool write_profile(const struct profile *profile, const char *path, mode_
 	return true;
 }
 
-static bool cli_cmd_recover(struct request *request, const char *name, struct error *err)
+static bool cli_cmd_recover(struct cmd_recover_request *request, const char *name, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct symbolize_options options = { 0 };
@@ -78,14 +79,14 @@ static bool cli_cmd_recover(struct request *request, const char *name, struct er
 	       write_profile(profile, path, request->mode, err);
 }
 
-static void cmd_recover_request_deinit(struct request *request)
+static void cmd_recover_request_deinit(struct cmd_recover_request *request)
 {
 	naming_deinit(&request->naming);
 }
 
 static int cmd_recover_run(struct options *options)
 {
-	CLEANUP(cmd_recover_request_deinit) struct request request = { 0 };
+	CLEANUP(cmd_recover_request_deinit) struct cmd_recover_request request = { 0 };
 	struct error err;
 	int code;
 

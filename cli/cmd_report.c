@@ -23,7 +23,7 @@ static const char cmd_report_notes[] = "Examples:\n"
 				       "\n"
 				       "Exit codes: 0 success, 2 usage or input error.\n";
 
-struct request {
+struct cmd_report_request {
 	struct diff_options diff;
 	struct outputs outputs;
 	struct question question;
@@ -34,34 +34,35 @@ struct request {
 };
 
 static const struct options_row cmd_report_rows[] = {
-	{ .rows = output_rows, .at = offsetof(struct request, outputs) },
-	{ 0, "json", "[FILE]", "schema kelvin.report/1", OPTIONS_OUTPUT(struct request, outputs.paths[OUTPUT_JSON]) },
-	{ .rows = output_svg_rows, .at = offsetof(struct request, outputs) },
+	{ .rows = output_rows, .at = offsetof(struct cmd_report_request, outputs) },
+	{ 0, "json", "[FILE]", "schema kelvin.report/1",
+		OPTIONS_OUTPUT(struct cmd_report_request, outputs.paths[OUTPUT_JSON]) },
+	{ .rows = output_svg_rows, .at = offsetof(struct cmd_report_request, outputs) },
 	{ 0, "folded", "[FILE]", "folded stacks for FlameGraph's tools",
-		OPTIONS_OUTPUT(struct request, outputs.paths[OUTPUT_FOLDED]) },
+		OPTIONS_OUTPUT(struct cmd_report_request, outputs.paths[OUTPUT_FOLDED]) },
 	{ 0, "otlp", "FILE",
 		"OTLP profiles for collectors and stores: protobuf, v1development of opentelemetry-proto\n1.10 and 1.11; gzipped where FILE ends in .gz",
-		OPTIONS_OUTPUT(struct request, outputs.paths[OUTPUT_OTLP]) },
-	{ .rows = question_option_rows, .at = offsetof(struct request, question) },
-	{ .rows = lines_single_rows, .at = offsetof(struct request, lines) },
+		OPTIONS_OUTPUT(struct cmd_report_request, outputs.paths[OUTPUT_OTLP]) },
+	{ .rows = question_option_rows, .at = offsetof(struct cmd_report_request, question) },
+	{ .rows = lines_single_rows, .at = offsetof(struct cmd_report_request, lines) },
 	{ .name = "Options:" },
 	{ 0, "benchmark", "NAME", "of a profile with benchmarks: the functions of this one, by its name or URI",
-		OPTIONS_TEXT(struct request, benchmark) },
+		OPTIONS_TEXT(struct cmd_report_request, benchmark) },
 	{ 0, "metric", "NAME",
 		"which value to show: cpu, off-cpu, wall, idle, samples, or a sample type of a pprof\nfile (default: the profile's own)",
-		OPTIONS_TEXT(struct request, diff.metric), .words = OUTPUT_METRICS },
+		OPTIONS_TEXT(struct cmd_report_request, diff.metric), .words = OUTPUT_METRICS },
 	{ 0, "verify", "[=N]",
 		"of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
 		"addresses again with libdw, and tells how many are equal",
-		verification_take, offsetof(struct request, verify_every) },
-	{ .rows = options_mode_rows, .at = offsetof(struct request, outputs.mode) },
-	{ .rows = naming_rows, .at = offsetof(struct request, naming) },
+		verification_take, offsetof(struct cmd_report_request, verify_every) },
+	{ .rows = options_mode_rows, .at = offsetof(struct cmd_report_request, outputs.mode) },
+	{ .rows = naming_rows, .at = offsetof(struct cmd_report_request, naming) },
 	{ 0 },
 };
 
 /* A profile with benchmarks is shown benchmark by benchmark. */
 static bool show_suite(
-	const struct request *request, const struct profile *profile, const char *name, struct error *err)
+	const struct cmd_report_request *request, const struct profile *profile, const char *name, struct error *err)
 {
 	const struct diff_suite_options options = { .diff = request->diff };
 	const char *const sides[DIFF_SIDES] = { [DIFF_HEAD] = name };
@@ -88,7 +89,7 @@ static struct render_input cmd_report_input_of(const char *name)
 
 /* What the user asks about: folded stacks are those of the part as well. */
 static bool show_answer(
-	const struct request *request, const struct profile *profile, const char *name, struct error *err)
+	const struct cmd_report_request *request, const struct profile *profile, const char *name, struct error *err)
 {
 	CLEANUP(answer_deinit) struct answer answer = { 0 };
 	struct render_input input = cmd_report_input_of(name);
@@ -102,7 +103,7 @@ static bool show_answer(
 
 /* What is done with an open profile, in a worker if it needs no more than that. */
 struct showing {
-	struct request *request;
+	struct cmd_report_request *request;
 	const char *name;
 	const struct load_inputs *inputs;
 	const struct load_options *options;
@@ -112,7 +113,7 @@ static bool cmd_report_show(const struct showing *showing, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
-	struct request *request = showing->request;
+	struct cmd_report_request *request = showing->request;
 	bool names_only = showing->options->naming.names_only, needs_diff;
 	const struct render_question question = question_shown(&request->question);
 	struct render_input input = cmd_report_input_of(showing->name);
@@ -152,8 +153,8 @@ static int cmd_report_work(void *context)
 	return CLI_EXIT_ERROR;
 }
 
-static bool report(
-	struct request *request, const char *name, struct store_secrets *secrets, int *code, struct error *err)
+static bool report(struct cmd_report_request *request, const char *name, struct store_secrets *secrets, int *code,
+	struct error *err)
 {
 	CLEANUP(load_inputs_deinit) struct load_inputs inputs = { 0 };
 	CLEANUP(cleanup_free) char *title = NULL;
@@ -191,7 +192,7 @@ static bool report(
 	return worker_run(&worker, cmd_report_work, &showing, code, err);
 }
 
-static void cmd_report_request_deinit(struct request *request)
+static void cmd_report_request_deinit(struct cmd_report_request *request)
 {
 	naming_deinit(&request->naming);
 	lines_deinit(&request->lines);
@@ -199,7 +200,7 @@ static void cmd_report_request_deinit(struct request *request)
 
 static int cmd_report_run(struct options *options)
 {
-	CLEANUP(cmd_report_request_deinit) struct request request = { 0 };
+	CLEANUP(cmd_report_request_deinit) struct cmd_report_request request = { 0 };
 	CLEANUP(store_secrets_deinit) struct store_secrets secrets = { 0 };
 	struct error err;
 	int code;

@@ -30,7 +30,7 @@ static const char cmd_simulate_notes[] =
 	"Exit codes: the command's own; 125 the simulation failed, 126 the command cannot be executed or simulated, 127 it was\n"
 	"not found, 128 + N signal N ended it. 2 usage error.\n";
 
-struct request {
+struct cmd_simulate_request {
 	struct source_simulated_options simulated;
 	struct naming naming;
 	struct labels labels;
@@ -42,7 +42,7 @@ struct request {
 
 /* One command, from its first run to the file. */
 struct simulation {
-	const struct request *request;
+	const struct cmd_simulate_request *request;
 	struct symbolize_options naming;
 	struct source *source;
 	struct progress progress;
@@ -215,7 +215,7 @@ static int cmd_simulate_finish(struct simulation *simulation)
 	return simulation->code;
 }
 
-static int run_simulation(struct request *request)
+static int run_simulation(struct cmd_simulate_request *request)
 {
 	CLEANUP(source_cleanup) struct source *source = NULL;
 	CLEANUP(profile_cleanup) struct profile *merged = NULL;
@@ -245,30 +245,30 @@ static int run_simulation(struct request *request)
 static const struct options_row cmd_simulate_rows[] = {
 	{ .name = "Options:" },
 	{ 'o', "output", "FILE", "the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)",
-		OPTIONS_OUTPUT(struct request, output) },
+		OPTIONS_OUTPUT(struct cmd_simulate_request, output) },
 	{ 0, "cache", "I1,D1,LL", "sizes of the caches, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)",
-		simulator_take_caches, offsetof(struct request, simulated.caches) },
+		simulator_take_caches, offsetof(struct cmd_simulate_request, simulated.caches) },
 	{ 0, "fold-recursion", NULL,
 		"a function that calls itself, or is called again by what it calls, has one context in place of\n"
 		"one for each depth: for parsers and walks through trees; sums stay exact",
-		OPTIONS_FLAG(struct request, simulated.folds_recursion) },
+		OPTIONS_FLAG(struct cmd_simulate_request, simulated.folds_recursion) },
 	{ 0, "runs", "N",
 		"runs the command N times, one after the other, into one profile: what differs between\nthe runs is noise",
-		options_take_runs, offsetof(struct request, runs) },
+		options_take_runs, offsetof(struct cmd_simulate_request, runs) },
 	{ 0, "benchmarks", NULL,
 		"the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark,\n"
 		"vitest): only they are counted, each for itself",
-		OPTIONS_FLAG(struct request, simulated.has_benchmarks) },
-	{ .rows = naming_rows, .at = offsetof(struct request, naming) },
-	{ .rows = naming_sources_rows, .at = offsetof(struct request, naming) },
-	{ .rows = labels_rows, .at = offsetof(struct request, labels) },
-	{ .rows = options_no_args_rows, .at = offsetof(struct request, simulated.no_arguments) },
-	{ .rows = options_mode_rows, .at = offsetof(struct request, mode) },
-	{ 'q', "quiet", NULL, "prints errors only", OPTIONS_FLAG(struct request, quiet) },
+		OPTIONS_FLAG(struct cmd_simulate_request, simulated.has_benchmarks) },
+	{ .rows = naming_rows, .at = offsetof(struct cmd_simulate_request, naming) },
+	{ .rows = naming_sources_rows, .at = offsetof(struct cmd_simulate_request, naming) },
+	{ .rows = labels_rows, .at = offsetof(struct cmd_simulate_request, labels) },
+	{ .rows = options_no_args_rows, .at = offsetof(struct cmd_simulate_request, simulated.no_arguments) },
+	{ .rows = options_mode_rows, .at = offsetof(struct cmd_simulate_request, mode) },
+	{ 'q', "quiet", NULL, "prints errors only", OPTIONS_FLAG(struct cmd_simulate_request, quiet) },
 	{ 0 },
 };
 
-static void cmd_simulate_request_deinit(struct request *request)
+static void cmd_simulate_request_deinit(struct cmd_simulate_request *request)
 {
 	naming_deinit(&request->naming);
 	labels_deinit(&request->labels);
@@ -277,7 +277,7 @@ static void cmd_simulate_request_deinit(struct request *request)
 static int cmd_simulate_run(struct options *options)
 {
 	CLEANUP(cmd_simulate_request_deinit)
-	struct request request = { .output = "kelvin.pb.gz", .runs = 1, .simulated.tool = CLI_TOOL };
+	struct cmd_simulate_request request = { .output = "kelvin.pb.gz", .runs = 1, .simulated.tool = CLI_TOOL };
 	int code;
 
 	simulator_default_caches(request.simulated.caches);

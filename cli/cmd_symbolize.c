@@ -35,7 +35,7 @@ static const char cmd_symbolize_notes[] = "Examples:\n"
 					  "\n"
 					  "Exit codes: 0 success, 2 usage or input error.\n";
 
-struct request {
+struct cmd_symbolize_request {
 	const char *path;
 	const char *section; /* addresses are relative to the start of this section; NULL: to 0 */
 	uint64_t section_start;
@@ -59,7 +59,7 @@ struct request {
 	size_t count, capacity;
 };
 
-static bool cmd_symbolize_add_address(struct request *request, uint64_t address, struct error *err)
+static bool cmd_symbolize_add_address(struct cmd_symbolize_request *request, uint64_t address, struct error *err)
 {
 	if (!ARRAY_RESERVE(&request->addresses, &request->capacity, request->count + 1, MAX_ADDRESSES, err))
 		return false;
@@ -68,8 +68,8 @@ static bool cmd_symbolize_add_address(struct request *request, uint64_t address,
 }
 
 /* A note such as " (library: source of a standard library)"; NULL if memory runs out. */
-static char *origin_note(
-	struct request *request, const struct symbolize_result *result, const struct symbolize_frame *frame)
+static char *origin_note(struct cmd_symbolize_request *request, const struct symbolize_result *result,
+	const struct symbolize_frame *frame)
 {
 	enum profile_origin origin;
 	enum symbolize_rule rule;
@@ -82,8 +82,8 @@ static char *origin_note(
 	return note;
 }
 
-static bool print_explained(struct request *request, const struct symbolize_result *result, uint64_t address,
-	const struct symbolize_frames *frames, struct error *err)
+static bool print_explained(struct cmd_symbolize_request *request, const struct symbolize_result *result,
+	uint64_t address, const struct symbolize_frames *frames, struct error *err)
 {
 	char **notes = calloc(frames->count + 1, sizeof(*notes));
 	bool ok = notes != NULL;
@@ -99,7 +99,7 @@ static bool print_explained(struct request *request, const struct symbolize_resu
 }
 
 /* Writes each address on a line of its own as soon as it is resolved. */
-static bool write_json(struct request *request, const struct symbolize_result *result, uint64_t address,
+static bool write_json(struct cmd_symbolize_request *request, const struct symbolize_result *result, uint64_t address,
 	const struct symbolize_frames *frames, struct error *err)
 {
 	const struct address_json json = { request->image, &request->options, request->explain_origin };
@@ -115,7 +115,7 @@ static bool write_json(struct request *request, const struct symbolize_result *r
 }
 
 /* Prints the notice once, since a program may ask for many addresses, line by line. */
-static void note_missing_debug_file(struct request *request, const struct symbolize_result *result)
+static void note_missing_debug_file(struct cmd_symbolize_request *request, const struct symbolize_result *result)
 {
 	if (!request->is_noted && symbolize_result_fetch_failed(result))
 		cli_say("no server of DEBUGINFOD_URLS gave a debug file of %s within the time and size that it may have (DEBUGINFOD_MAXTIME, DEBUGINFOD_MAXSIZE); names are those of the file itself\n",
@@ -124,7 +124,7 @@ static void note_missing_debug_file(struct request *request, const struct symbol
 }
 
 /* Resolves the batch, writes the results and empties it. */
-static bool cmd_symbolize_answer(struct request *request, struct error *err)
+static bool cmd_symbolize_answer(struct cmd_symbolize_request *request, struct error *err)
 {
 	struct symbolize_result *result = NULL;
 	bool ok = true;
@@ -168,7 +168,8 @@ static uint64_t read_line_address(const char *line)
  * Reads lines into the batch. As in addr2line, a line without an address is answered as address 0, so that there is one
  * answer to each line.
  */
-static bool cmd_symbolize_take_lines(struct request *request, struct buffer *input, bool is_end, struct error *err)
+static bool cmd_symbolize_take_lines(
+	struct cmd_symbolize_request *request, struct buffer *input, bool is_end, struct error *err)
 {
 	char *line = input->data, *end = line ? line + input->size : NULL, *newline;
 
@@ -197,7 +198,7 @@ static bool has_more_now(void)
  * All input that is available becomes one batch: a file is resolved at once, and a program that asks line by line is
  * answered line by line.
  */
-static bool answer_stdin(struct request *request, struct error *err)
+static bool answer_stdin(struct cmd_symbolize_request *request, struct error *err)
 {
 	struct buffer input;
 	bool is_end = false, ok = true;
@@ -227,7 +228,7 @@ static bool answer_stdin(struct request *request, struct error *err)
 	return ok;
 }
 
-static bool answer_arguments(struct request *request, char *const *words, struct error *err)
+static bool answer_arguments(struct cmd_symbolize_request *request, char *const *words, struct error *err)
 {
 	for (; *words; words++) {
 		char *end;
@@ -241,7 +242,7 @@ static bool answer_arguments(struct request *request, char *const *words, struct
 	return cmd_symbolize_answer(request, err);
 }
 
-static bool begin_json(const struct request *request, struct error *err)
+static bool begin_json(const struct cmd_symbolize_request *request, struct error *err)
 {
 	json_t *file = address_json_text(request->path);
 	bool ok = file != NULL;
@@ -253,7 +254,7 @@ static bool begin_json(const struct request *request, struct error *err)
 	return ok || error_set_memory(err);
 }
 
-static bool end_json(const struct request *request, struct error *err)
+static bool end_json(const struct cmd_symbolize_request *request, struct error *err)
 {
 	json_t *verified =
 		request->is_json && request->verify
@@ -277,7 +278,7 @@ static bool end_json(const struct request *request, struct error *err)
 }
 
 /* Prints "120 names compared with libdw: 119 equal, 1 different", and the differences. */
-static bool report_verified(const struct request *request, struct error *err)
+static bool report_verified(const struct cmd_symbolize_request *request, struct error *err)
 {
 	struct buffer text;
 	bool ok;
@@ -294,7 +295,7 @@ static bool report_verified(const struct request *request, struct error *err)
 	return ok;
 }
 
-static bool find_section(struct request *request, struct error *err)
+static bool find_section(struct cmd_symbolize_request *request, struct error *err)
 {
 	struct elf_section section;
 
@@ -306,7 +307,7 @@ static bool find_section(struct request *request, struct error *err)
 }
 
 /* Prints the notices that can be given about the file before any address is resolved. */
-static bool check_file(struct request *request, struct error *err)
+static bool check_file(struct cmd_symbolize_request *request, struct error *err)
 {
 	struct buffer notices;
 	enum elf_debug_source source;
@@ -328,7 +329,7 @@ static bool check_file(struct request *request, struct error *err)
 
 /* ---- In a worker ---- */
 
-static bool resolve(struct request *request, struct error *err)
+static bool resolve(struct cmd_symbolize_request *request, struct error *err)
 {
 	if (!check_file(request, err))
 		return false;
@@ -343,7 +344,7 @@ static bool resolve(struct request *request, struct error *err)
 
 static int cmd_symbolize_work(void *context)
 {
-	struct request *request = context;
+	struct cmd_symbolize_request *request = context;
 	struct error err;
 
 	request->options.is_confined = true;
@@ -360,14 +361,14 @@ static int cmd_symbolize_ask_parent(void *context, const void *bytes, size_t siz
 
 static int cmd_symbolize_answer_worker(void *context, const void *bytes, size_t size)
 {
-	struct request *request = context;
+	struct cmd_symbolize_request *request = context;
 
 	return symbolize_remote_answer(request->image, &request->options, bytes, size);
 }
 
 /* ---- The command ---- */
 
-static bool cmd_symbolize_open_image(struct request *request, struct error *err)
+static bool cmd_symbolize_open_image(struct cmd_symbolize_request *request, struct error *err)
 {
 	if (elf_image_open_path(request->path, &request->image, err))
 		return true;
@@ -376,7 +377,7 @@ static bool cmd_symbolize_open_image(struct request *request, struct error *err)
 	return false;
 }
 
-static bool symbolize(struct request *request, int *code, struct error *err)
+static bool symbolize(struct cmd_symbolize_request *request, int *code, struct error *err)
 {
 	const int inputs[] = { elf_image_descriptor(request->image), STDIN_FILENO };
 
@@ -400,34 +401,38 @@ static bool symbolize(struct request *request, int *code, struct error *err)
 
 static const struct options_row cmd_symbolize_rows[] = {
 	{ .name = "Options:" },
-	{ 'e', "exe", "FILE", "the binary (default: a.out)", OPTIONS_TEXT(struct request, path) },
-	{ 'p', "pretty-print", NULL, "one line for each frame", OPTIONS_FLAG(struct request, style.pretty) },
-	{ 's', "basenames", NULL, "file names without directories", OPTIONS_FLAG(struct request, style.basenames) },
+	{ 'e', "exe", "FILE", "the binary (default: a.out)", OPTIONS_TEXT(struct cmd_symbolize_request, path) },
+	{ 'p', "pretty-print", NULL, "one line for each frame",
+		OPTIONS_FLAG(struct cmd_symbolize_request, style.pretty) },
+	{ 's', "basenames", NULL, "file names without directories",
+		OPTIONS_FLAG(struct cmd_symbolize_request, style.basenames) },
 	{ .name = "-a, -f, -i, -C",
 		.help = "accepted, and always on: addresses, functions, inlined frames, demangled names" },
 	{ 'a', "addresses", NULL, NULL, options_ignore },
 	{ 'f', "functions", NULL, NULL, options_ignore },
 	{ 'i', "inlines", NULL, NULL, options_ignore },
 	{ 'C', "demangle", NULL, NULL, options_ignore },
-	{ 0, "json", NULL, "schema kelvin.symbolize/1 on standard output", OPTIONS_FLAG(struct request, is_json) },
+	{ 0, "json", NULL, "schema kelvin.symbolize/1 on standard output",
+		OPTIONS_FLAG(struct cmd_symbolize_request, is_json) },
 	{ 'j', "section", "NAME", "addresses count from the start of this section",
-		OPTIONS_TEXT(struct request, section) },
+		OPTIONS_TEXT(struct cmd_symbolize_request, section) },
 	{ 0, "no-inlines", NULL, "only the function that holds the code",
-		OPTIONS_FLAG(struct request, options.no_inlines) },
-	{ 0, "no-demangle", NULL, "names as the linker knows them", OPTIONS_FLAG(struct request, style.mangled) },
+		OPTIONS_FLAG(struct cmd_symbolize_request, options.no_inlines) },
+	{ 0, "no-demangle", NULL, "names as the linker knows them",
+		OPTIONS_FLAG(struct cmd_symbolize_request, style.mangled) },
 	{ 0, "explain-origin", NULL, "prints for each frame whose code it is, and by which rule",
-		OPTIONS_FLAG(struct request, explain_origin) },
-	{ .rows = naming_symbolize_rows, .at = offsetof(struct request, naming) },
+		OPTIONS_FLAG(struct cmd_symbolize_request, explain_origin) },
+	{ .rows = naming_symbolize_rows, .at = offsetof(struct cmd_symbolize_request, naming) },
 	{ 0, "debuginfod", NULL, "fetches a missing debug file from the servers in DEBUGINFOD_URLS",
-		OPTIONS_FLAG(struct request, asks_servers) },
+		OPTIONS_FLAG(struct cmd_symbolize_request, asks_servers) },
 	{ 0, "no-cache", NULL, "neither reads nor writes the cache of resolved frames",
-		OPTIONS_FLAG(struct request, no_cache) },
+		OPTIONS_FLAG(struct cmd_symbolize_request, no_cache) },
 	{ 0, "verify", NULL, "names the addresses again with libdw, and tells on standard error how many are equal",
-		OPTIONS_FLAG(struct request, verify) },
+		OPTIONS_FLAG(struct cmd_symbolize_request, verify) },
 	{ 0 },
 };
 
-static void cmd_symbolize_request_deinit(struct request *request)
+static void cmd_symbolize_request_deinit(struct cmd_symbolize_request *request)
 {
 	elf_image_unref(request->image);
 	naming_deinit(&request->naming);
@@ -438,7 +443,7 @@ static void cmd_symbolize_request_deinit(struct request *request)
 static int cmd_symbolize_run(struct options *options)
 {
 	CLEANUP(cmd_symbolize_request_deinit)
-	struct request request = { .path = "a.out",
+	struct cmd_symbolize_request request = { .path = "a.out",
 		.options = { .fingerprints = SYMBOLIZE_FINGERPRINT_NONE },
 		.differences = { .max_bytes = MAX_VERIFIED_BYTES } };
 	struct error err;

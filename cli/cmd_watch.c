@@ -18,14 +18,14 @@ static const char cmd_watch_notes[] = "Examples:\n"
 				      "\n"
 				      "Exit codes: 0 a signal ended it, 2 usage error, or the directory is gone.\n";
 
-struct request {
+struct cmd_watch_request {
 	struct watch_options watch;
 	bool has_target;
 	uint64_t keep;
 };
 
 static bool cmd_watch_set_target(
-	struct request *request, enum watch_target_kind kind, const char *name, struct error *err)
+	struct cmd_watch_request *request, enum watch_target_kind kind, const char *name, struct error *err)
 {
 	if (request->has_target)
 		return error_set(
@@ -39,7 +39,7 @@ static bool cmd_watch_set_target(
 
 static bool cmd_watch_take_pid(void *context, const char *text, struct error *err)
 {
-	struct request *request = context;
+	struct cmd_watch_request *request = context;
 	uint64_t pid;
 
 	if (!options_parse_count("-p", text, INT_MAX, &pid, err))
@@ -137,28 +137,28 @@ static const struct options_row cmd_watch_rows[] = {
 		cmd_watch_take_exe },
 	{ .name = "Options:" },
 	{ 'o', "output", "DIR", "where profiles and reports are kept; yours alone (made if it is not there)",
-		OPTIONS_TEXT(struct request, watch.output) },
+		OPTIONS_TEXT(struct cmd_watch_request, watch.output) },
 	{ 0, "every", "TIME", "how often it is recorded: 10m, 1h (default: 10m)", cmd_watch_take_every,
-		offsetof(struct request, watch.every_s) },
+		offsetof(struct cmd_watch_request, watch.every_s) },
 	{ 'd', "duration", "TIME", "how long each recording takes (default: 30s)", cmd_watch_take_duration,
-		offsetof(struct request, watch.duration_s) },
+		offsetof(struct cmd_watch_request, watch.duration_s) },
 	{ 0, "settle", "TIME", "how long a new process warms up before it is recorded (default: 30s)",
-		cmd_watch_take_settle, offsetof(struct request, watch.settle_s) },
+		cmd_watch_take_settle, offsetof(struct cmd_watch_request, watch.settle_s) },
 	{ 0, "keep", "N",
 		"profiles and reports that are kept; the oldest go first, those beside deploys last (default: 1000)",
-		cmd_watch_take_keep, offsetof(struct request, keep) },
+		cmd_watch_take_keep, offsetof(struct cmd_watch_request, keep) },
 	{ 0, "keep-bytes", "SIZE", "likewise how many bytes, as 500M or 2G (default: 2G)", cmd_watch_take_bytes,
-		offsetof(struct request, watch.bounds.most_bytes), .words = "500M 2G 10G" },
+		offsetof(struct cmd_watch_request, watch.bounds.most_bytes), .words = "500M 2G 10G" },
 	{ 0, "push", "URL",
 		"sends each profile to a store, as 'kelvin push' does; what could not be sent is sent later",
-		OPTIONS_TEXT(struct request, watch.push) },
-	{ .rows = labels_rows, .at = offsetof(struct request, watch.labels) },
+		OPTIONS_TEXT(struct cmd_watch_request, watch.push) },
+	{ .rows = labels_rows, .at = offsetof(struct cmd_watch_request, watch.labels) },
 	{ 'q', "quiet", NULL, "prints errors, and the lines of deploys, only",
-		OPTIONS_FLAG(struct request, watch.quiet) },
+		OPTIONS_FLAG(struct cmd_watch_request, watch.quiet) },
 	{ 0 },
 };
 
-static bool cmd_watch_check_request(const struct request *request, struct error *err)
+static bool cmd_watch_check_request(const struct cmd_watch_request *request, struct error *err)
 {
 	const struct watch_options *watch = &request->watch;
 
@@ -172,7 +172,7 @@ static bool cmd_watch_check_request(const struct request *request, struct error 
 		       watch->every_s);
 }
 
-static void cmd_watch_request_deinit(struct request *request)
+static void cmd_watch_request_deinit(struct cmd_watch_request *request)
 {
 	labels_deinit(&request->watch.labels);
 }
@@ -180,7 +180,7 @@ static void cmd_watch_request_deinit(struct request *request)
 static int cmd_watch_run(struct options *options)
 {
 	CLEANUP(cmd_watch_request_deinit)
-	struct request request = { .keep = 1000,
+	struct cmd_watch_request request = { .keep = 1000,
 		.watch = { .every_s = 600, .duration_s = 30, .settle_s = 30, .bounds.most_bytes = 2000000000 } };
 	struct error err;
 	int code;

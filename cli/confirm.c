@@ -12,7 +12,7 @@
 static const size_t max_archive_bytes = (size_t)4 << 30;
 
 /* A side of the measurement. */
-struct tree {
+struct confirm_tree {
 	const char *name; /* of its directory */
 	char commit[REPOSITORY_ID_BYTES];
 	char *command; /* owned */
@@ -56,7 +56,7 @@ static void append_quoted(struct buffer *out, const char *text)
 }
 
 static bool make_tree(const struct commit_range *range, const struct temporary *temporary, const char *command,
-	struct tree *tree, struct error *err)
+	struct confirm_tree *tree, struct error *err)
 {
 	CLEANUP(cleanup_free) char *directory = NULL;
 	CLEANUP(buffer_deinit) struct buffer line = { 0 };
@@ -79,7 +79,8 @@ static bool make_tree(const struct commit_range *range, const struct temporary *
 	return tree->command || error_set_memory(err);
 }
 
-static bool confirm_measure(const struct tree *parent, const struct tree *commit, bool out, struct error *err)
+static bool confirm_measure(
+	const struct confirm_tree *parent, const struct confirm_tree *commit, bool out, struct error *err)
 {
 	int status = 0;
 	pid_t pid;
@@ -99,7 +100,7 @@ static bool confirm_measure(const struct tree *parent, const struct tree *commit
 
 bool confirm_suspect(const struct commit_range *range, const char *command, bool out, struct error *err)
 {
-	struct tree parent = { .name = "parent" }, commit = { .name = "commit" };
+	struct confirm_tree parent = { .name = "parent" }, commit = { .name = "commit" };
 	struct temporary temporary = { 0 };
 	char before[REPOSITORY_ID_BYTES + 4];
 	bool done;

@@ -157,10 +157,10 @@ static void mcp_call_take(int fd, struct buffer *text)
 	}
 }
 
-enum ending { ENDED, TOO_LATE, CLIENT_GONE };
+enum mcp_call_ending { ENDED, TOO_LATE, CLIENT_GONE };
 
 /* Waits until the child has closed its end of a pipe, which it does when it ends. */
-static enum ending wait_for_end(int alive, double deadline_s)
+static enum mcp_call_ending wait_for_end(int alive, double deadline_s)
 {
 	int64_t end_ns = clock_read_ns(CLOCK_MONOTONIC) + (int64_t)(deadline_s * 1e9);
 
@@ -179,7 +179,7 @@ static enum ending wait_for_end(int alive, double deadline_s)
 	}
 }
 
-static int mcp_call_end_child(pid_t pid, enum ending ending)
+static int mcp_call_end_child(pid_t pid, enum mcp_call_ending ending)
 {
 	int status = 0;
 
@@ -192,7 +192,7 @@ static int mcp_call_end_child(pid_t pid, enum ending ending)
 	return status;
 }
 
-static bool mcp_call_judge(enum ending ending, int status, double deadline_s, int *code, struct error *err)
+static bool mcp_call_judge(enum mcp_call_ending ending, int status, double deadline_s, int *code, struct error *err)
 {
 	if (ending == TOO_LATE)
 		return error_set(err, ERROR_SYSTEM,
@@ -211,7 +211,7 @@ static bool run_within(const struct mcp_command *command, const struct mcp_serve
 	struct mcp_outcome *outcome, struct error *err)
 {
 	pid_t self = getpid(), pid;
-	enum ending ending;
+	enum mcp_call_ending ending;
 	int alive[2];
 
 	if (pipe2(alive, O_CLOEXEC) != 0)

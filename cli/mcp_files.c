@@ -137,7 +137,7 @@ bool mcp_find_directory(const struct mcp_roots *roots, const char *name, char **
 
 /* ---- Listing ---- */
 
-struct walk {
+struct mcp_files_walk {
 	const struct mcp_roots *roots;
 	const struct mcp_root *root;
 	struct mcp_profiles *found;
@@ -183,7 +183,7 @@ static bool is_profile(const char *name, int fd)
 	return false;
 }
 
-static bool add_profile(struct walk *walk, const struct stat *status, struct error *err)
+static bool add_profile(struct mcp_files_walk *walk, const struct stat *status, struct error *err)
 {
 	struct mcp_profiles *found = walk->found;
 	struct mcp_profile made = { .bytes = status->st_size,
@@ -202,11 +202,11 @@ static bool add_profile(struct walk *walk, const struct stat *status, struct err
 	return true;
 }
 
-static bool walk_directory(struct walk *walk, int fd, size_t end, size_t depth, struct error *err);
+static bool walk_directory(struct mcp_files_walk *walk, int fd, size_t end, size_t depth, struct error *err);
 
 /* Links are not followed: what they lead to is listed where it lies, if it lies below. */
-static bool walk_entry(
-	struct walk *walk, int directory, const struct dirent *entry, size_t end, size_t depth, struct error *err)
+static bool walk_entry(struct mcp_files_walk *walk, int directory, const struct dirent *entry, size_t end, size_t depth,
+	struct error *err)
 {
 	int length = snprintf(walk->path + end, sizeof(walk->path) - end, "%s%s", end ? "/" : "", entry->d_name);
 	CLEANUP(cleanup_close) int fd = -1;
@@ -231,7 +231,7 @@ static void closedir_cleanup(DIR **directory)
 		closedir(*directory);
 }
 
-static bool walk_directory(struct walk *walk, int fd, size_t end, size_t depth, struct error *err)
+static bool walk_directory(struct mcp_files_walk *walk, int fd, size_t end, size_t depth, struct error *err)
 {
 	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(closedir_cleanup) DIR *directory = again < 0 ? NULL : fdopendir(again);
@@ -260,7 +260,7 @@ static int mcp_files_compare_profiles(const void *left, const void *right)
 
 bool mcp_find_profiles(const struct mcp_roots *roots, struct mcp_profiles *found, struct error *err)
 {
-	struct walk walk = { .roots = roots, .found = found };
+	struct mcp_files_walk walk = { .roots = roots, .found = found };
 
 	for (size_t i = 0; i < roots->count; i++) {
 		walk.root = &roots->roots[i];

@@ -228,7 +228,7 @@ json_t *mcp_tool_list(void)
 
 /* ---- A call ---- */
 
-struct call {
+struct mcp_tools_call {
 	const struct mcp_server *server;
 	const struct tool *tool;
 	const json_t *arguments; /* NULL: none */
@@ -252,7 +252,7 @@ static const struct argument *find_argument(const struct tool *tool, const char 
 	return NULL;
 }
 
-static const char *mcp_tools_text_of(const struct call *call, const char *name)
+static const char *mcp_tools_text_of(const struct mcp_tools_call *call, const char *name)
 {
 	return json_string_value(json_object_get(call->arguments, name));
 }
@@ -280,7 +280,7 @@ static bool has_type(const json_t *value, enum argument_type type)
 	return false;
 }
 
-static bool check_arguments(const struct call *call, struct error *invalid)
+static bool check_arguments(const struct mcp_tools_call *call, struct error *invalid)
 {
 	const char *name;
 	json_t *value;
@@ -304,7 +304,7 @@ static bool check_arguments(const struct call *call, struct error *invalid)
 }
 
 /* Which sides the call is about: both, or one profile. */
-static bool check_sides(const struct call *call, bool *is_diff, struct error *invalid)
+static bool check_sides(const struct mcp_tools_call *call, bool *is_diff, struct error *invalid)
 {
 	bool has_sides = mcp_tools_text_of(call, "base") && mcp_tools_text_of(call, "head"),
 	     has_one = mcp_tools_text_of(call, "profile") != NULL;
@@ -321,7 +321,8 @@ static bool check_sides(const struct call *call, bool *is_diff, struct error *in
 	return true;
 }
 
-static json_int_t mcp_tools_number_of(const struct call *call, const char *name, json_int_t usual, json_int_t most)
+static json_int_t mcp_tools_number_of(
+	const struct mcp_tools_call *call, const char *name, json_int_t usual, json_int_t most)
 {
 	json_t *value = json_object_get(call->arguments, name);
 	json_int_t number = value ? json_integer_value(value) : usual;
@@ -332,7 +333,7 @@ static json_int_t mcp_tools_number_of(const struct call *call, const char *name,
 /* ---- The command line ---- */
 
 static bool mcp_tools_add_texts(
-	struct call *call, const struct argument *argument, const json_t *values, struct error *err)
+	struct mcp_tools_call *call, const struct argument *argument, const json_t *values, struct error *err)
 {
 	size_t i;
 	json_t *value;
@@ -344,7 +345,8 @@ static bool mcp_tools_add_texts(
 }
 
 /* A repository is named by a directory, which must lie below. */
-static bool add_repository(struct call *call, const struct argument *argument, const char *name, struct error *err)
+static bool add_repository(
+	struct mcp_tools_call *call, const struct argument *argument, const char *name, struct error *err)
 {
 	CLEANUP(cleanup_free) char *path = NULL;
 
@@ -352,7 +354,7 @@ static bool add_repository(struct call *call, const struct argument *argument, c
 	       mcp_add_word(&call->command, err, "--%s=%s", argument->option, path);
 }
 
-static bool add_options(struct call *call, bool is_diff, struct error *err)
+static bool add_options(struct mcp_tools_call *call, bool is_diff, struct error *err)
 {
 	const struct options_row *rows = is_diff ? cmd_diff.rows : cmd_report.rows;
 
@@ -378,7 +380,7 @@ static bool add_options(struct call *call, bool is_diff, struct error *err)
 }
 
 /* Names are those of the profiles: no binary, no server is asked for others. */
-static bool make_command(struct call *call, bool is_diff, struct error *err)
+static bool make_command(struct mcp_tools_call *call, bool is_diff, struct error *err)
 {
 	struct mcp_command *command = &call->command;
 	const struct tool *tool = call->tool;
@@ -434,7 +436,7 @@ static json_t *answer_of(const struct mcp_outcome *outcome)
 	return text.failed ? NULL : mcp_tools_answer(text.data ? text.data : "", is_error);
 }
 
-static json_t *mcp_tools_run_command(struct call *call, bool is_diff)
+static json_t *mcp_tools_run_command(struct mcp_tools_call *call, bool is_diff)
 {
 	struct mcp_outcome outcome = { 0 };
 	struct error err;
@@ -469,7 +471,7 @@ static json_t *profile_json(const struct mcp_profile *profile)
 		"modified_unix_s", (json_int_t)(profile->modified_ns / 1000000000));
 }
 
-static json_t *list_profiles(const struct call *call)
+static json_t *list_profiles(const struct mcp_tools_call *call)
 {
 	CLEANUP(mcp_profiles_deinit) struct mcp_profiles found = { 0 };
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -504,7 +506,7 @@ static json_t *list_profiles(const struct call *call)
 bool mcp_call_tool(const struct mcp_server *server, const char *name, const json_t *arguments, json_t **result,
 	struct error *invalid)
 {
-	struct call call = { .server = server, .tool = find_tool(name), .arguments = arguments };
+	struct mcp_tools_call call = { .server = server, .tool = find_tool(name), .arguments = arguments };
 	bool is_diff = false;
 
 	if (!call.tool)

@@ -182,7 +182,7 @@ static bool write_otlp(
 }
 
 /* What is written: of a diff or a profile, of a suite, or of a history. */
-struct shown {
+struct output_shown {
 	const struct render_input *input;        /* of a suite: NULL */
 	const struct render_suite *page, *other; /* NULL: it is none */
 	const struct render_history *history;    /* NULL: it is none */
@@ -223,7 +223,7 @@ static bool render_together(const struct render_suite *suite, struct buffer *out
 	return render_svg(&all->input, &svg, out, err);
 }
 
-static bool render_suite(const struct outputs *outputs, enum output_kind kind, const struct shown *shown,
+static bool render_suite(const struct outputs *outputs, enum output_kind kind, const struct output_shown *shown,
 	struct buffer *out, struct error *err)
 {
 	struct render_text_options text = text_options(outputs->paths[kind]);
@@ -320,7 +320,7 @@ static void bound_lines(struct buffer *out, uint64_t most)
 }
 
 static bool write_one(
-	const struct outputs *outputs, enum output_kind kind, const struct shown *shown, struct error *err)
+	const struct outputs *outputs, enum output_kind kind, const struct output_shown *shown, struct error *err)
 {
 	const char *path = outputs->paths[kind];
 	struct output_sink to = { .sink = { cli_output_take_piece }, .outputs = outputs, .kind = kind };
@@ -349,7 +349,7 @@ static bool write_one(
 	return ok;
 }
 
-static bool write_each(const struct outputs *outputs, const struct shown *shown, struct error *err)
+static bool write_each(const struct outputs *outputs, const struct output_shown *shown, struct error *err)
 {
 	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
 		if (outputs->paths[i] && !write_one(outputs, (enum output_kind)i, shown, err))
@@ -366,18 +366,18 @@ bool outputs_write(const struct outputs *outputs, const struct render_input *inp
 	if (outputs->lines && !lines_make(outputs->lines, &wanted, outputs->worker, input, &made, err))
 		return false;
 	with_lines.listing = made.listing;
-	return write_each(outputs, &(struct shown){ .input = &with_lines }, err);
+	return write_each(outputs, &(struct output_shown){ .input = &with_lines }, err);
 }
 
 bool outputs_write_suite(const struct outputs *outputs, const struct render_suite *page,
 	const struct render_suite *other, struct error *err)
 {
-	return write_each(outputs, &(struct shown){ .page = page, .other = other }, err);
+	return write_each(outputs, &(struct output_shown){ .page = page, .other = other }, err);
 }
 
 bool outputs_write_history(const struct outputs *outputs, const struct render_history *history, struct error *err)
 {
-	return write_each(outputs, &(struct shown){ .history = history }, err);
+	return write_each(outputs, &(struct output_shown){ .history = history }, err);
 }
 
 bool output_write_profile(

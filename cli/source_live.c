@@ -16,7 +16,7 @@ struct source_live {
 };
 
 /* One reading. */
-struct session {
+struct source_live_session {
 	const struct source_live_options *options;
 	struct sampler *sampler;
 	bool has_begun;  /* sampling has been switched on at least once */
@@ -27,7 +27,7 @@ struct session {
 /* ---- --control ---- */
 
 /* Does one command of --control and answers it. */
-static bool session_obey(struct session *session, enum control_command command, struct error *err)
+static bool session_obey(struct source_live_session *session, enum control_command command, struct error *err)
 {
 	const struct control *control = session->options->control;
 
@@ -57,7 +57,7 @@ static bool session_obey(struct session *session, enum control_command command, 
 	return true;
 }
 
-static bool session_obey_all(struct session *session, struct error *err)
+static bool session_obey_all(struct source_live_session *session, struct error *err)
 {
 	struct control *control = session->options->control;
 	enum control_command command;
@@ -70,12 +70,12 @@ static bool session_obey_all(struct session *session, struct error *err)
 
 /* ---- The loop ---- */
 
-static int64_t delay_ns(const struct session *session)
+static int64_t delay_ns(const struct source_live_session *session)
 {
 	return (int64_t)session->options->delay_ms * ns_per_ms;
 }
 
-static int64_t end_ns(const struct session *session)
+static int64_t end_ns(const struct source_live_session *session)
 {
 	double duration_s = session->options->duration_s;
 
@@ -85,7 +85,7 @@ static int64_t end_ns(const struct session *session)
 }
 
 /* How long sampler_poll() may wait: until the delay or the recording ends, but no longer than POLL_MS. */
-static int session_timeout_ms(const struct session *session, int64_t elapsed_ns)
+static int session_timeout_ms(const struct source_live_session *session, int64_t elapsed_ns)
 {
 	int64_t until_ns = session->is_delayed ? delay_ns(session) : end_ns(session);
 	int64_t left_ms = (until_ns - elapsed_ns) / ns_per_ms + 1;
@@ -93,7 +93,7 @@ static int session_timeout_ms(const struct session *session, int64_t elapsed_ns)
 	return left_ms < 0 ? 0 : left_ms < POLL_MS ? (int)left_ms : POLL_MS;
 }
 
-static bool session_end_delay(struct session *session, int64_t elapsed_ns, struct error *err)
+static bool session_end_delay(struct source_live_session *session, int64_t elapsed_ns, struct error *err)
 {
 	if (!session->is_delayed || elapsed_ns < delay_ns(session))
 		return true;
@@ -104,7 +104,7 @@ static bool session_end_delay(struct session *session, int64_t elapsed_ns, struc
 	return true;
 }
 
-static bool session_sample(struct session *session, struct error *err)
+static bool session_sample(struct source_live_session *session, struct error *err)
 {
 	const struct source_live_options *options = session->options;
 	struct sampler_progress state = { .state = SAMPLER_RUNNING };
@@ -142,7 +142,7 @@ static bool create_sampler(const struct source_live_options *options, struct sam
 }
 
 /* The sampler knows only that there are no samples. */
-static bool explain_not_begun(const struct session *session, struct error *err)
+static bool explain_not_begun(const struct source_live_session *session, struct error *err)
 {
 	if (err->code != ERROR_EMPTY || session->has_begun)
 		return false;
@@ -157,7 +157,7 @@ static bool live_read(struct source *source, struct source_result *result, struc
 {
 	const struct source_live_options *options = &((const struct source_live *)source)->options;
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
-	struct session session = { .options = options, .is_delayed = options->delay_ms > 0 };
+	struct source_live_session session = { .options = options, .is_delayed = options->delay_ms > 0 };
 	struct error why;
 
 	if (!create_sampler(options, &sampler, err))

@@ -26,7 +26,7 @@ static void format_duration(double seconds, char text[static 32])
 }
 
 /* What is watched: "pid 812 (checkout)", "checkout.service". */
-static void watch_loop_name_target(const struct watch *watch, struct buffer *out)
+static void watch_loop_name_target(const struct watch_state *watch, struct buffer *out)
 {
 	const struct watch_wish *wish = &watch->options->wish;
 
@@ -36,7 +36,7 @@ static void watch_loop_name_target(const struct watch *watch, struct buffer *out
 		buffer_append_string(out, wish->name);
 }
 
-static void say_beginning(const struct watch *watch)
+static void say_beginning(const struct watch_state *watch)
 {
 	const struct watch_process *process = watch_target_process(watch->target);
 	const struct watch_options *options = watch->options;
@@ -61,7 +61,7 @@ static void say_beginning(const struct watch *watch)
 
 /* ---- Looking ---- */
 
-static void watch_loop_end_child(struct watch *watch)
+static void watch_loop_end_child(struct watch_state *watch)
 {
 	struct watch_outcome outcome;
 	enum doing doing = watch->doing;
@@ -74,7 +74,7 @@ static void watch_loop_end_child(struct watch *watch)
 }
 
 /* Whether the process that is there first is another one than the newest profile is of. */
-static bool is_another(const struct watch *watch, const struct watch_process *process)
+static bool is_another(const struct watch_state *watch, const struct watch_process *process)
 {
 	enum { TOLERANCE_S = 5 }; /* clocks are set */
 	const struct watch_series *series = &watch->series;
@@ -85,7 +85,7 @@ static bool is_another(const struct watch *watch, const struct watch_process *pr
 	return former_s > 0 && began_s > former_s + TOLERANCE_S;
 }
 
-static void watch_loop_meet(struct watch *watch, bool is_first)
+static void watch_loop_meet(struct watch_state *watch, bool is_first)
 {
 	const struct watch_process *process = watch_target_process(watch->target);
 
@@ -97,7 +97,7 @@ static void watch_loop_meet(struct watch *watch, bool is_first)
 }
 
 /* Others execute the same program, or one of the same name: who is meant is not known, but who is recorded is. */
-static void say_namesakes(struct watch *watch)
+static void say_namesakes(struct watch_state *watch)
 {
 	const struct watch_process *process = watch_target_process(watch->target);
 	const char *name = watch->options->wish.name;
@@ -115,7 +115,7 @@ static void say_namesakes(struct watch *watch)
 			name);
 }
 
-static void watch_loop_look(struct watch *watch)
+static void watch_loop_look(struct watch_state *watch)
 {
 	bool is_first = watch_target_process(watch->target) == NULL && watch->process.pid == 0;
 	enum watch_sight sight = watch_target_look(watch->target, clock_read_ns(CLOCK_BOOTTIME));
@@ -141,7 +141,7 @@ static void watch_loop_look(struct watch *watch)
 
 /* ---- The loop ---- */
 
-static void take_signals(struct watch *watch)
+static void take_signals(struct watch_state *watch)
 {
 	struct signalfd_siginfo info;
 
@@ -164,14 +164,14 @@ static void take_signals(struct watch *watch)
 }
 
 /* How often the target is looked at. */
-static int64_t look_ns(const struct watch *watch)
+static int64_t look_ns(const struct watch_state *watch)
 {
 	int64_t part_ns = (int64_t)(watch->options->every_s * 1e9) / 20;
 
 	return part_ns > longest_look_ns ? longest_look_ns : part_ns < shortest_look_ns ? shortest_look_ns : part_ns;
 }
 
-static void wait_for_something(struct watch *watch, int64_t wait_ns)
+static void wait_for_something(struct watch_state *watch, int64_t wait_ns)
 {
 	struct pollfd fd = { .fd = watch->signals, .events = POLLIN };
 	int64_t longest_ns = look_ns(watch);
@@ -182,7 +182,7 @@ static void wait_for_something(struct watch *watch, int64_t wait_ns)
 }
 
 /* Has the next child begin; how long there is nothing to do. */
-static int64_t start_next(struct watch *watch)
+static int64_t start_next(struct watch_state *watch)
 {
 	const struct watch_clocks now = watch_read_clocks();
 	enum watch_reason reason;
@@ -202,7 +202,7 @@ static int64_t start_next(struct watch *watch)
 	return wait_ns;
 }
 
-static void send_profiles(struct watch *watch)
+static void send_profiles(struct watch_state *watch)
 {
 	CLEANUP(buffer_deinit) struct buffer why = { 0 };
 
@@ -210,7 +210,7 @@ static void send_profiles(struct watch *watch)
 		watch_say_failure(watch, why.data);
 }
 
-static void run_loop(struct watch *watch)
+static void run_loop(struct watch_state *watch)
 {
 	while (!watch->is_ending || watch->doing != DOING_NOTHING) {
 		int64_t wait_ns = longest_look_ns;
@@ -231,7 +231,7 @@ static void run_loop(struct watch *watch)
 
 /* ---- The beginning ---- */
 
-static bool catch_signals(struct watch *watch, struct error *err)
+static bool catch_signals(struct watch_state *watch, struct error *err)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 	sigset_t mask;
@@ -247,7 +247,7 @@ static bool catch_signals(struct watch *watch, struct error *err)
 }
 
 /* Finishes what a killed watch has left. */
-static void watch_loop_recover(struct watch *watch)
+static void watch_loop_recover(struct watch_state *watch)
 {
 	struct watch_outcome outcome;
 
@@ -261,7 +261,7 @@ static void watch_loop_recover(struct watch *watch)
 	watch->series.count = 0;
 }
 
-struct reading {
+struct watch_loop_reading {
 	char names[WATCH_SERIES_MOST][WATCH_NAME_BYTES];
 	const char *list[WATCH_SERIES_MOST + 1];
 	size_t count;
@@ -269,16 +269,16 @@ struct reading {
 
 static int read_series(void *context)
 {
-	const struct reading *reading = context;
+	const struct watch_loop_reading *reading = context;
 
 	return watch_series_print(reading->list);
 }
 
 /* What the newest profiles of the directory tell; `*newest_s`: when the last one began, 0: there is none. */
-static bool load_series(struct watch *watch, int64_t *newest_s, struct error *err)
+static bool load_series(struct watch_state *watch, int64_t *newest_s, struct error *err)
 {
 	CLEANUP(watch_files_deinit) struct watch_files files = { 0 };
-	struct reading reading = { 0 };
+	struct watch_loop_reading reading = { 0 };
 	struct watch_outcome outcome;
 	size_t profiles = 0, seen = 0;
 
@@ -306,7 +306,7 @@ static bool load_series(struct watch *watch, int64_t *newest_s, struct error *er
 	return true;
 }
 
-static void make_plan(const struct watch *watch, struct watch_plan *plan)
+static void make_plan(const struct watch_state *watch, struct watch_plan *plan)
 {
 	uint64_t random = 0;
 
@@ -317,7 +317,7 @@ static void make_plan(const struct watch *watch, struct watch_plan *plan)
 	plan->jitter_ns = (int64_t)(random % (uint64_t)plan->every_ns) / 10;
 }
 
-static bool watch_loop_begin(struct watch *watch, struct error *err)
+static bool watch_loop_begin(struct watch_state *watch, struct error *err)
 {
 	struct watch_clocks now;
 	struct watch_plan plan;
@@ -341,7 +341,7 @@ static bool watch_loop_begin(struct watch *watch, struct error *err)
 	return true;
 }
 
-static void watch_deinit(struct watch *watch)
+static void watch_deinit(struct watch_state *watch)
 {
 	watch_target_destroy(watch->target);
 	watch_push_deinit(&watch->push);
@@ -353,7 +353,7 @@ static void watch_deinit(struct watch *watch)
 int watch_run(const struct watch_options *options)
 {
 	CLEANUP(watch_deinit)
-	struct watch watch = { .options = options, .place = { .fd = -1, .lock = -1 }, .signals = -1 };
+	struct watch_state watch = { .options = options, .place = { .fd = -1, .lock = -1 }, .signals = -1 };
 	struct error err;
 
 	buffer_init(&watch.failure, CLI_MESSAGE_BYTES);

@@ -10,12 +10,12 @@
 enum { MOST_WORDS = 2 * PROFILE_MAX_LABELS + 24 };
 
 /* The words of a command line, which stay for as long as the process lives. */
-struct words {
+struct watch_record_words {
 	const char *items[MOST_WORDS + 1];
 	size_t count;
 };
 
-__attribute__((format(printf, 2, 3))) static void add_word(struct words *words, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_word(struct watch_record_words *words, const char *format, ...)
 {
 	char *word = NULL;
 	va_list args;
@@ -37,7 +37,7 @@ static bool has_label(const struct labels *labels, const char *key)
 }
 
 /* A label that the user has given stays. */
-static void add_label(struct words *words, const struct labels *labels, const char *key, const char *value)
+static void add_label(struct watch_record_words *words, const struct labels *labels, const char *key, const char *value)
 {
 	struct error ignored;
 
@@ -47,7 +47,7 @@ static void add_label(struct words *words, const struct labels *labels, const ch
 	add_word(words, "%s=%s", key, value);
 }
 
-static void watch_record_add_labels(struct words *words, const struct watch_recording *recording)
+static void watch_record_add_labels(struct watch_record_words *words, const struct watch_recording *recording)
 {
 	const struct watch_process *process = recording->process;
 	int64_t boot_wall_ns = clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_BOOTTIME);
@@ -72,7 +72,7 @@ static void watch_record_add_labels(struct words *words, const struct watch_reco
 int watch_recording_make(const struct watch_recording *recording)
 {
 	const char *const names[] = { recording->name, NULL };
-	struct words words = { 0 };
+	struct watch_record_words words = { 0 };
 	int code;
 
 	add_word(&words, "record");

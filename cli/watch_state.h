@@ -11,7 +11,7 @@
 
 enum doing { DOING_NOTHING, DOING_RECORDING, DOING_RECOVERING, DOING_REPORT };
 
-struct watch {
+struct watch_state {
 	const struct watch_options *options;
 	struct watch_place place;
 	struct watch_target *target;
@@ -42,22 +42,22 @@ struct watch {
 struct watch_clocks watch_read_clocks(void);
 
 /* Says something to who wants to hear more than errors. */
-__attribute__((format(printf, 2, 3))) void watch_say(const struct watch *watch, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void watch_say(const struct watch_state *watch, const char *format, ...);
 
 /* Says what a child could not do, unless it is what was said last, but for the name of the file. */
-void watch_say_failure(struct watch *watch, const char *text);
-void watch_say_error(struct watch *watch, const struct error *err);
+void watch_say_failure(struct watch_state *watch, const char *text);
+void watch_say_error(struct watch_state *watch, const struct error *err);
 
 /* Notices a deploy that the newest profile shows, or that a watch before this one has met (`is_beginning`). */
-void watch_notice_deploy(struct watch *watch, bool is_beginning);
+void watch_notice_deploy(struct watch_state *watch, bool is_beginning);
 
 /* Each starts a child; false: there is nothing of this kind to do, or it cannot be started, which was said. */
-bool watch_start_recovery(struct watch *watch); /* of what a killed recording has left */
-bool watch_start_report(struct watch *watch);   /* of the last deploy */
-void watch_start_recording(struct watch *watch, enum watch_reason reason);
+bool watch_start_recovery(struct watch_state *watch); /* of what a killed recording has left */
+bool watch_start_report(struct watch_state *watch);   /* of the last deploy */
+void watch_start_recording(struct watch_state *watch, enum watch_reason reason);
 
 /* The recording ends now, with what it has. */
-void watch_cut_recording(struct watch *watch);
+void watch_cut_recording(struct watch_state *watch);
 
 /* Takes what the child has left that did this. */
-void watch_end_work(struct watch *watch, enum doing doing, const struct watch_outcome *outcome);
+void watch_end_work(struct watch_state *watch, enum doing doing, const struct watch_outcome *outcome);

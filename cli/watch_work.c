@@ -21,7 +21,7 @@ struct watch_clocks watch_read_clocks(void)
 	return (struct watch_clocks){ clock_read_ns(CLOCK_REALTIME), clock_read_ns(CLOCK_BOOTTIME) };
 }
 
-void watch_say(const struct watch *watch, const char *format, ...)
+void watch_say(const struct watch_state *watch, const char *format, ...)
 {
 	CLEANUP(cleanup_free) char *text = NULL;
 	va_list args;
@@ -38,7 +38,7 @@ void watch_say(const struct watch *watch, const char *format, ...)
 
 /* Says what a child could not do, unless it is what was said last, but for the name of the file. */
 /* Appends a text with something else in place of the name of the file that the child has. */
-static void replace_name(const struct watch *watch, const char *text, const char *instead, struct buffer *out)
+static void replace_name(const struct watch_state *watch, const char *text, const char *instead, struct buffer *out)
 {
 	size_t size = strlen(watch->name);
 
@@ -53,7 +53,7 @@ static void replace_name(const struct watch *watch, const char *text, const char
 	}
 }
 
-void watch_say_failure(struct watch *watch, const char *text)
+void watch_say_failure(struct watch_state *watch, const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer plain = { 0 };
 	CLEANUP(buffer_deinit) struct buffer whole = { 0 };
@@ -74,7 +74,7 @@ void watch_say_failure(struct watch *watch, const char *text)
 	buffer_append_string(&watch->failure, plain.data);
 }
 
-void watch_say_error(struct watch *watch, const struct error *err)
+void watch_say_error(struct watch_state *watch, const struct error *err)
 {
 	CLEANUP(cleanup_free) char *text = NULL;
 
@@ -90,7 +90,7 @@ static bool watch_work_is_same_file(const struct watch_file *a, const struct wat
 }
 
 /* How many profiles the report that lies in the directory has behind the deploy. */
-static size_t count_reported(const struct watch *watch, const struct watch_deploy *deploy)
+static size_t count_reported(const struct watch_state *watch, const struct watch_deploy *deploy)
 {
 	const struct watch_file report = {
 		.kind = WATCH_REPORT, .unix_s = watch_series_deploy_s(&watch->series, deploy), .number = 1
@@ -104,7 +104,7 @@ static size_t count_reported(const struct watch *watch, const struct watch_deplo
 }
 
 /* Notices a deploy that the newest profile shows, or that a watch before this one has met. */
-void watch_notice_deploy(struct watch *watch, bool is_beginning)
+void watch_notice_deploy(struct watch_state *watch, bool is_beginning)
 {
 	struct watch_series *series = &watch->series;
 	CLEANUP(buffer_deinit) struct buffer words = { 0 };
@@ -163,7 +163,8 @@ static void report_task_deinit(struct report_task *task)
 	buffer_deinit(&task->end);
 }
 
-static void describe_report(const struct watch *watch, const struct watch_deploy *deploy, struct report_task *task)
+static void describe_report(
+	const struct watch_state *watch, const struct watch_deploy *deploy, struct report_task *task)
 {
 	int64_t deploy_s = watch_series_deploy_s(&watch->series, deploy);
 	size_t before, after;
@@ -195,7 +196,7 @@ static int make_report(void *context)
 }
 
 /* Starts the report of the last deploy, if it is time for it; false: it is not, or cannot be started. */
-bool watch_start_report(struct watch *watch)
+bool watch_start_report(struct watch_state *watch)
 {
 	CLEANUP(report_task_deinit) struct report_task task = { 0 };
 	struct watch_deploy deploy;
@@ -218,7 +219,7 @@ bool watch_start_report(struct watch *watch)
 	return true;
 }
 
-static void end_report(struct watch *watch, const struct watch_outcome *outcome)
+static void end_report(struct watch_state *watch, const struct watch_outcome *outcome)
 {
 	if (outcome->code != CLI_EXIT_OK) {
 		if (!watch->is_ending)
@@ -236,14 +237,14 @@ static void end_report(struct watch *watch, const struct watch_outcome *outcome)
 
 static int make_recording(void *context)
 {
-	const struct watch *watch = context;
+	const struct watch_state *watch = context;
 	const struct watch_recording recording = { &watch->process, watch_target_group(watch->target),
 		watch->options->duration_s, &watch->options->labels, watch->name };
 
 	return watch_recording_make(&recording);
 }
 
-void watch_start_recording(struct watch *watch, enum watch_reason reason)
+void watch_start_recording(struct watch_state *watch, enum watch_reason reason)
 {
 	struct watch_clocks now = watch_read_clocks();
 	struct error err;
@@ -262,7 +263,7 @@ void watch_start_recording(struct watch *watch, enum watch_reason reason)
 }
 
 /* The recording goes on as a profile of what it has. */
-void watch_cut_recording(struct watch *watch)
+void watch_cut_recording(struct watch_state *watch)
 {
 	if (watch->doing != DOING_RECORDING || watch->was_told_to_end)
 		return;
@@ -270,7 +271,7 @@ void watch_cut_recording(struct watch *watch)
 	watch_child_signal(&watch->child, SIGTERM);
 }
 
-static void take_profile(struct watch *watch, const struct watch_outcome *outcome)
+static void take_profile(struct watch_state *watch, const struct watch_outcome *outcome)
 {
 	struct error err;
 
@@ -282,7 +283,7 @@ static void take_profile(struct watch *watch, const struct watch_outcome *outcom
 		watch_say_error(watch, &err);
 }
 
-static void end_recording(struct watch *watch, const struct watch_outcome *outcome)
+static void end_recording(struct watch_state *watch, const struct watch_outcome *outcome)
 {
 	if (outcome->code == CLI_EXIT_OK) {
 		take_profile(watch, outcome);
@@ -309,7 +310,7 @@ static void end_recording(struct watch *watch, const struct watch_outcome *outco
 
 static int make_recovery(void *context)
 {
-	const struct watch *watch = context;
+	const struct watch_state *watch = context;
 	const char *const profile[] = { watch->name, NULL };
 	char part[WATCH_NAME_BYTES + 8];
 	const char *const words[] = { "recover", part, NULL };
@@ -324,7 +325,7 @@ static int make_recovery(void *context)
  * Makes a profile of what a killed recording has left: of the newest one alone, as on a full disk each recording may
  * leave something, which then has to go.
  */
-bool watch_start_recovery(struct watch *watch)
+bool watch_start_recovery(struct watch_state *watch)
 {
 	CLEANUP(watch_files_deinit) struct watch_files files = { 0 };
 	const struct watch_file *part = NULL;
@@ -356,7 +357,7 @@ bool watch_start_recovery(struct watch *watch)
 }
 
 /* A part of which no profile can be made is of no use, but where there is no room for the profile. */
-static void end_recovery(struct watch *watch, const struct watch_outcome *outcome)
+static void end_recovery(struct watch_state *watch, const struct watch_outcome *outcome)
 {
 	struct watch_file part = watch->file;
 
@@ -373,7 +374,7 @@ static void end_recovery(struct watch *watch, const struct watch_outcome *outcom
 
 /* ---- The end ---- */
 
-void watch_end_work(struct watch *watch, enum doing doing, const struct watch_outcome *outcome)
+void watch_end_work(struct watch_state *watch, enum doing doing, const struct watch_outcome *outcome)
 {
 	switch (doing) {
 	case DOING_RECORDING:

@@ -16,7 +16,7 @@ struct line_sums {
 };
 
 /* The sums of one function. */
-struct line_range {
+struct changed_line_range {
 	const struct line_sum *sums; /* borrowed */
 	size_t count;
 };
@@ -77,7 +77,7 @@ static void keep_greatest(struct diff_line *kept, struct diff_line line)
 }
 
 /* Pairs the lines of both sides; a line that only base has is named by its number there, if head has none at all. */
-static struct diff_line changed_line(const struct line_range *base, const struct line_range *head)
+static struct diff_line changed_line(const struct changed_line_range *base, const struct changed_line_range *head)
 {
 	struct diff_line changed = { 0 };
 	size_t b = 0;
@@ -100,9 +100,9 @@ static struct diff_line changed_line(const struct line_range *base, const struct
 }
 
 /* Takes the sums of a function from the front of a range. */
-static struct line_range take_function(struct line_range *range, uint32_t function)
+static struct changed_line_range take_function(struct changed_line_range *range, uint32_t function)
 {
-	struct line_range taken = { range->sums, 0 };
+	struct changed_line_range taken = { range->sums, 0 };
 
 	while (range->count > 0 && range->sums->function == function) {
 		taken.count++;
@@ -118,15 +118,16 @@ static bool changed_line_find_changed(const struct diff *diff, const struct prof
 {
 	CLEANUP(line_sums_deinit) struct line_sums base = { 0 };
 	CLEANUP(line_sums_deinit) struct line_sums head = { 0 };
-	struct line_range base_left, head_left;
+	struct changed_line_range base_left, head_left;
 
 	if ((diff->sides == DIFF_SIDES && !sum_lines(diff, DIFF_BASE, profiles[DIFF_BASE], wanted, &base, err)) ||
 		!sum_lines(diff, DIFF_HEAD, profiles[DIFF_HEAD], wanted, &head, err))
 		return false;
-	base_left = (struct line_range){ base.sums, base.count };
-	head_left = (struct line_range){ head.sums, head.count };
+	base_left = (struct changed_line_range){ base.sums, base.count };
+	head_left = (struct changed_line_range){ head.sums, head.count };
 	for (uint32_t i = 0; i < diff->function_count; i++) {
-		struct line_range of_base = take_function(&base_left, i), of_head = take_function(&head_left, i);
+		struct changed_line_range of_base = take_function(&base_left, i),
+					  of_head = take_function(&head_left, i);
 
 		changed[i] = changed_line(&of_base, &of_head);
 	}

@@ -19,7 +19,7 @@ struct group_part {
 	double time[DIFF_SIDES];
 };
 
-struct grouping {
+struct diff_grouping {
 	const struct diff *diff;
 	const struct profile *const *profiles;
 	const struct profile_where *key;
@@ -38,7 +38,7 @@ struct grouping {
 	struct mix *mixes;         /* [group] and of all of them behind the last; owned */
 };
 
-static void diff_groups_grouping_deinit(struct grouping *g)
+static void diff_groups_grouping_deinit(struct diff_grouping *g)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(g->values[side]);
@@ -63,7 +63,7 @@ void diff_groups_destroy(struct diff_groups *groups)
 	free(groups);
 }
 
-static bool grouping_init(struct grouping *g, struct error *err)
+static bool grouping_init(struct diff_grouping *g, struct error *err)
 {
 	const struct diff *diff = g->diff;
 
@@ -98,7 +98,7 @@ static bool grouping_init(struct grouping *g, struct error *err)
  * A function, or a module, that has another name in head is one (match/align.h): the diff's functions know. A wait
  * counts to the module of what waits.
  */
-static bool find_of_functions(struct grouping *g, int side, struct error *err)
+static bool find_of_functions(struct diff_grouping *g, int side, struct error *err)
 {
 	const struct diff *diff = g->diff;
 	bool by_module = g->key->key == PROFILE_SELECT_MODULE;
@@ -127,7 +127,7 @@ static bool find_of_functions(struct grouping *g, int side, struct error *err)
 }
 
 /* A file of base, or a line in it, as head calls it. */
-static bool add_as_in_head(const struct grouping *g, const char *value, uint32_t *group, struct error *err)
+static bool add_as_in_head(const struct diff_grouping *g, const char *value, uint32_t *group, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text;
 	size_t bytes = profile_path_bytes(g->key, value);
@@ -140,7 +140,7 @@ static bool add_as_in_head(const struct grouping *g, const char *value, uint32_t
 	       string_table_add(g->groups->strings, text.data ? text.data : "", text.size, group, err);
 }
 
-static bool find_of_base_files(struct grouping *g, struct error *err)
+static bool find_of_base_files(struct diff_grouping *g, struct error *err)
 {
 	const struct profile *base = g->profiles[DIFF_BASE];
 	CLEANUP(cleanup_free) uint32_t *groups = NULL;
@@ -160,7 +160,7 @@ static bool find_of_base_files(struct grouping *g, struct error *err)
 	return ok;
 }
 
-static bool diff_groups_find_values(struct grouping *g, int side, struct error *err)
+static bool diff_groups_find_values(struct diff_grouping *g, int side, struct error *err)
 {
 	if (g->key->key <= PROFILE_SELECT_MODULE)
 		return find_of_functions(g, side, err);
@@ -169,7 +169,7 @@ static bool diff_groups_find_values(struct grouping *g, int side, struct error *
 	return profile_find_values(g->profiles[side], g->key, g->groups->strings, g->values[side], err);
 }
 
-static bool diff_groups_find_groups(struct grouping *g, struct error *err)
+static bool diff_groups_find_groups(struct diff_grouping *g, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = g->profiles[side];
@@ -188,7 +188,7 @@ static bool diff_groups_find_groups(struct grouping *g, struct error *err)
 
 /* ---- What groups consist of ---- */
 
-static double diff_groups_metric_of(const struct grouping *g, int side, size_t sample)
+static double diff_groups_metric_of(const struct diff_grouping *g, int side, size_t sample)
 {
 	const struct profile *profile = g->profiles[side];
 
@@ -196,7 +196,7 @@ static double diff_groups_metric_of(const struct grouping *g, int side, size_t s
 }
 
 static bool diff_groups_add_part(
-	struct grouping *g, uint32_t group, uint32_t function, int side, double time, struct error *err)
+	struct diff_grouping *g, uint32_t group, uint32_t function, int side, double time, struct error *err)
 {
 	uint32_t key[2] = { group, function }, *id;
 	bool added;
@@ -212,7 +212,7 @@ static bool diff_groups_add_part(
 	return true;
 }
 
-static bool diff_groups_sum_side(struct grouping *g, int side, struct error *err)
+static bool diff_groups_sum_side(struct diff_grouping *g, int side, struct error *err)
 {
 	const struct diff *diff = g->diff;
 	const struct profile *profile = g->profiles[side];
@@ -240,7 +240,7 @@ static int by_group(const void *left, const void *right)
 	return a->group != b->group ? ORDER(a->group, b->group) : ORDER(a->function, b->function);
 }
 
-static bool sum_parts(struct grouping *g, struct error *err)
+static bool sum_parts(struct diff_grouping *g, struct error *err)
 {
 	size_t count = string_table_count(g->groups->strings);
 
@@ -258,7 +258,7 @@ static bool sum_parts(struct grouping *g, struct error *err)
 	return true;
 }
 
-static enum mix_kind diff_groups_kind_of(const struct grouping *g, const struct diff_function *f)
+static enum mix_kind diff_groups_kind_of(const struct diff_grouping *g, const struct diff_function *f)
 {
 	if (f->by_tier && (g->diff->evidence.mode == DIFF_EVIDENCE_RUNS || basis_of(g->diff)->floor.by_tier > 0))
 		return MIX_BY_TIER;
@@ -266,7 +266,7 @@ static enum mix_kind diff_groups_kind_of(const struct grouping *g, const struct 
 }
 
 /* How much each group varies, by the functions that its time is in. */
-static void mix_groups(struct grouping *g)
+static void mix_groups(struct diff_grouping *g)
 {
 	size_t count = string_table_count(g->groups->strings);
 
@@ -289,7 +289,7 @@ static void mix_groups(struct grouping *g)
 /* ---- The comparison ---- */
 
 /* Fills `first` and `groups` of a regrouping: a sample is in the group of its value, if it has one. */
-static bool diff_groups_regroup_side(const struct grouping *g, int side, struct profile **made, struct error *err)
+static bool diff_groups_regroup_side(const struct diff_grouping *g, int side, struct profile **made, struct error *err)
 {
 	const struct profile *profile = g->profiles[side];
 	uint32_t count = string_table_count(g->groups->strings), used = 0;
@@ -325,7 +325,7 @@ static uint32_t group_of(const struct diff_groups *groups, const struct diff *co
 	return strcmp(name, DIFF_NO_VALUE) == 0 ? 0 : string_table_find(groups->strings, name, strlen(name));
 }
 
-static bool diff_groups_compare_sides(const struct grouping *g, struct diff **compared, struct error *err)
+static bool diff_groups_compare_sides(const struct diff_grouping *g, struct diff **compared, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
@@ -338,7 +338,7 @@ static bool diff_groups_compare_sides(const struct grouping *g, struct diff **co
 
 /* ---- Rows ---- */
 
-static bool allocate_rows(struct grouping *g, struct error *err)
+static bool allocate_rows(struct diff_grouping *g, struct error *err)
 {
 	struct diff_groups *groups = g->groups;
 	size_t count = string_table_count(groups->strings);
@@ -357,7 +357,7 @@ static bool allocate_rows(struct grouping *g, struct error *err)
 	return string_table_add(groups->strings, DIFF_NO_VALUE, strlen(DIFF_NO_VALUE), &groups->items[0].value, err);
 }
 
-static void count_samples(const struct grouping *g)
+static void count_samples(const struct diff_grouping *g)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = g->profiles[side];
@@ -377,7 +377,7 @@ static void count_samples(const struct grouping *g)
 	}
 }
 
-static void diff_groups_take_verdicts(const struct grouping *g, const struct diff *compared)
+static void diff_groups_take_verdicts(const struct diff_grouping *g, const struct diff *compared)
 {
 	for (size_t i = 0; i < compared->function_count; i++) {
 		uint32_t group = group_of(g->groups, compared, &compared->functions[i]);
@@ -387,14 +387,14 @@ static void diff_groups_take_verdicts(const struct grouping *g, const struct dif
 	}
 }
 
-static double diff_groups_weight_of(const struct grouping *g, const struct group_part *part)
+static double diff_groups_weight_of(const struct diff_grouping *g, const struct group_part *part)
 {
 	return g->diff->sides == DIFF_SIDES ? fabs(part->time[DIFF_HEAD] - part->time[DIFF_BASE])
 					    : part->time[DIFF_HEAD];
 }
 
 /* The functions of a group that differ most, by insertion: there are few. */
-static void find_top(const struct grouping *g)
+static void find_top(const struct diff_grouping *g)
 {
 	double weights[DIFF_GROUP_TOP] = { 0 };
 
@@ -444,7 +444,7 @@ bool diff_groups_create(const struct diff *diff, const struct profile *const pro
 	struct error *err)
 {
 	CLEANUP(diff_groups_grouping_deinit)
-	struct grouping g = { .diff = diff, .profiles = profiles, .key = key, .files = files };
+	struct diff_grouping g = { .diff = diff, .profiles = profiles, .key = key, .files = files };
 	CLEANUP(diff_cleanup) struct diff *compared = NULL;
 	bool two_sided = diff->sides == DIFF_SIDES;
 

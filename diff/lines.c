@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What a pass over the stacks of one side needs. */
-struct walk {
+struct diff_lines_walk {
 	const struct diff *diff;
 	const struct profile *profile;
 	const bool *wanted;
@@ -29,7 +29,7 @@ struct place_key {
 	uint32_t function, file, line;
 };
 
-static void diff_lines_walk_deinit(struct walk *walk)
+static void diff_lines_walk_deinit(struct diff_lines_walk *walk)
 {
 	free(walk->values);
 	free(walk->samples);
@@ -56,7 +56,7 @@ void diff_lines_destroy(struct diff_lines *lines)
 	free(lines);
 }
 
-static const struct profile_location *diff_lines_location_of(const struct walk *walk, uint32_t stack)
+static const struct profile_location *diff_lines_location_of(const struct diff_lines_walk *walk, uint32_t stack)
 {
 	return &walk->profile->locations[walk->profile->stacks[stack].location];
 }
@@ -64,13 +64,13 @@ static const struct profile_location *diff_lines_location_of(const struct walk *
 /* ---- Frames ---- */
 
 /* A frame of a stack, which is one node of the tree. */
-struct frame {
+struct diff_lines_frame {
 	uint32_t stack, node;
 	uint32_t depth; /* among the frames of its location, from the innermost on */
 };
 
 /* Moves to the caller; false at the root. */
-static bool diff_lines_frame_up(const struct walk *walk, struct frame *frame)
+static bool diff_lines_frame_up(const struct diff_lines_walk *walk, struct diff_lines_frame *frame)
 {
 	frame->node = walk->diff->nodes[frame->node].parent;
 	if (++frame->depth >= diff_lines_location_of(walk, frame->stack)->line_count) {
@@ -84,12 +84,12 @@ static bool diff_lines_frame_up(const struct walk *walk, struct frame *frame)
  * Moves to the frame of the function whose self value a sample counts to. A sample in an interpreter counts to the
  * function that this runs, where only frames of the interpreter are between.
  */
-static void frame_to_owner(const struct walk *walk, struct frame *frame)
+static void frame_to_owner(const struct diff_lines_walk *walk, struct diff_lines_frame *frame)
 {
 	const struct diff *diff = walk->diff;
 	const struct diff_function *f = &diff->functions[diff->nodes[frame->node].function];
 	unsigned int language = f->interprets;
-	struct frame above = *frame;
+	struct diff_lines_frame above = *frame;
 
 	if (language == PROFILE_LANGUAGE_NATIVE)
 		return;
@@ -106,8 +106,8 @@ static void frame_to_owner(const struct walk *walk, struct frame *frame)
 
 /* ---- Places ---- */
 
-static bool diff_lines_add_place(struct walk *walk, const struct place_key *key, const struct profile_line *line,
-	uint32_t *id, struct error *err)
+static bool diff_lines_add_place(struct diff_lines_walk *walk, const struct place_key *key,
+	const struct profile_line *line, uint32_t *id, struct error *err)
 {
 	struct diff_lines *lines = walk->lines;
 	uint32_t new_id = (uint32_t)lines->place_count, *found;
@@ -147,7 +147,8 @@ static uint32_t diff_lines_function_of(const struct diff *diff, uint32_t node)
  * Whether a frame is none of a call: compilers that split a function (GCC's `f.part.0`) describe the part as the
  * function itself, inlined into it at the line of its definition.
  */
-static bool is_of_split_function(const struct walk *walk, const struct profile_location *location, uint32_t depth)
+static bool is_of_split_function(
+	const struct diff_lines_walk *walk, const struct profile_location *location, uint32_t depth)
 {
 	const struct profile_line *line = &walk->profile->lines[location->first_line + depth];
 	const struct profile_function *function = &walk->profile->functions[line->function];
@@ -158,7 +159,7 @@ static bool is_of_split_function(const struct walk *walk, const struct profile_l
 
 /* The place of a frame, which is made where there is none yet; PROFILE_NONE: its function is not wanted. */
 static bool diff_lines_place_of(
-	struct walk *walk, uint32_t stack, uint32_t depth, uint32_t node, uint32_t *place, struct error *err)
+	struct diff_lines_walk *walk, uint32_t stack, uint32_t depth, uint32_t node, uint32_t *place, struct error *err)
 {
 	const struct profile_location *location = diff_lines_location_of(walk, stack);
 	const struct profile_line *line = NULL;
@@ -197,7 +198,7 @@ static uint64_t mask_of(uint32_t place)
 	return UINT64_C(1) << (place % 64);
 }
 
-static bool chain_has(const struct walk *walk, uint32_t chain, uint32_t place)
+static bool chain_has(const struct diff_lines_walk *walk, uint32_t chain, uint32_t place)
 {
 	for (; walk->masks[chain] & mask_of(place); chain = walk->lines->chains[chain].parent)
 		if (walk->lines->chains[chain].place == place)
@@ -206,7 +207,7 @@ static bool chain_has(const struct walk *walk, uint32_t chain, uint32_t place)
 }
 
 /* Moves `*chain` to itself with one place more. */
-static bool diff_lines_extend(struct walk *walk, uint32_t place, uint32_t *chain, struct error *err)
+static bool diff_lines_extend(struct diff_lines_walk *walk, uint32_t place, uint32_t *chain, struct error *err)
 {
 	struct diff_lines *lines = walk->lines;
 	size_t count = lines->chain_count;
@@ -222,7 +223,7 @@ static bool diff_lines_extend(struct walk *walk, uint32_t place, uint32_t *chain
 }
 
 /* Adds the frames of one location to the chain of its callers, the outermost first. */
-static bool chain_stack(struct walk *walk, uint32_t stack, struct error *err)
+static bool chain_stack(struct diff_lines_walk *walk, uint32_t stack, struct error *err)
 {
 	uint32_t chain = walk->lines->stack_chains[walk->profile->stacks[stack].parent], node = walk->nodes[stack];
 	uint32_t count = diff_lines_location_of(walk, stack)->line_count, place;
@@ -243,7 +244,7 @@ static bool chain_stack(struct walk *walk, uint32_t stack, struct error *err)
 	return true;
 }
 
-static bool chain_stacks(struct walk *walk, struct error *err)
+static bool chain_stacks(struct diff_lines_walk *walk, struct error *err)
 {
 	uint32_t none = 0;
 
@@ -258,7 +259,7 @@ static bool chain_stacks(struct walk *walk, struct error *err)
 /* ---- Sums ---- */
 
 /* Adds up samples by stack, and finds the nodes of all stacks from those at which samples end. */
-static void diff_lines_place_stacks(struct walk *walk, enum diff_side side)
+static void diff_lines_place_stacks(struct diff_lines_walk *walk, enum diff_side side)
 {
 	const struct diff *diff = walk->diff;
 	const struct profile *profile = walk->profile;
@@ -295,7 +296,7 @@ static void diff_lines_place_stacks(struct walk *walk, enum diff_side side)
  * Notes that a line is one of those that samples of a stack, whose owners begin at `start`, are at; `self`: the line
  * itself, if that is it.
  */
-static bool add_owner(struct walk *walk, size_t start, uint32_t self, uint32_t place, struct error *err)
+static bool add_owner(struct diff_lines_walk *walk, size_t start, uint32_t self, uint32_t place, struct error *err)
 {
 	if (!ARRAY_RESERVE(&walk->lines->owners, &walk->owner_capacity, walk->owner_count + 2, ARRAY_MAX_IDS, err))
 		return false;
@@ -307,9 +308,9 @@ static bool add_owner(struct walk *walk, size_t start, uint32_t self, uint32_t p
 }
 
 /* Adds the samples that end at a stack to the line that was executing, and to those that this was inlined at. */
-static bool add_self(struct walk *walk, uint32_t stack, struct error *err)
+static bool add_self(struct diff_lines_walk *walk, uint32_t stack, struct error *err)
 {
-	struct frame frame = { stack, walk->nodes[stack], 0 };
+	struct diff_lines_frame frame = { stack, walk->nodes[stack], 0 };
 	size_t start = walk->owner_count;
 	uint32_t first, owner_stack;
 
@@ -335,7 +336,7 @@ static bool add_self(struct walk *walk, uint32_t stack, struct error *err)
 }
 
 /* A chain has each place once, so what is at it or above it is the place's total. */
-static bool diff_lines_add_totals(struct walk *walk, struct error *err)
+static bool diff_lines_add_totals(struct diff_lines_walk *walk, struct error *err)
 {
 	struct diff_lines *lines = walk->lines;
 	CLEANUP(cleanup_free) double *values = calloc(lines->chain_count, sizeof(*values));
@@ -358,7 +359,7 @@ static bool diff_lines_add_totals(struct walk *walk, struct error *err)
 	return true;
 }
 
-static bool walk_init(struct walk *walk, enum diff_side side, struct error *err)
+static bool walk_init(struct diff_lines_walk *walk, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = walk->profile;
 	const struct diff *diff = walk->diff;
@@ -393,7 +394,8 @@ static bool walk_init(struct walk *walk, enum diff_side side, struct error *err)
 bool diff_lines_create(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
 	struct diff_lines **lines, struct error *err)
 {
-	CLEANUP(diff_lines_walk_deinit) struct walk walk = { .diff = diff, .profile = profile, .wanted = wanted };
+	CLEANUP(diff_lines_walk_deinit)
+	struct diff_lines_walk walk = { .diff = diff, .profile = profile, .wanted = wanted };
 
 	if (!walk_init(&walk, side, err) || !chain_stacks(&walk, err))
 		return false;

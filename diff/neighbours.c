@@ -17,7 +17,7 @@ static const uint32_t no_function = PROFILE_NONE;
 enum { NAME_BYTES = 12 };
 
 /* What is known of a node, by the frames from the root to it. */
-struct place {
+struct neighbours_place {
 	bool is_below;     /* it is of a function that is meant, or below one */
 	bool is_beside;    /* and its time is that of an interrupt there, which is in no total */
 	bool is_interrupt; /* the outermost such frame is one of an interrupt itself */
@@ -28,7 +28,7 @@ struct neighbourhood {
 	const struct diff *diff;
 	const struct profile *const *profiles;
 	const bool *meant;
-	struct place *places; /* owned: [node] */
+	struct neighbours_place *places; /* owned: [node] */
 	char (*texts)[NAME_BYTES];
 	const char **names; /* owned: [function, and no function behind them] */
 };
@@ -63,8 +63,8 @@ static void neighbours_find_places(struct neighbourhood *n)
 
 	for (uint32_t i = 1; i < diff->node_count; i++) {
 		const struct diff_node *node = &diff->nodes[i];
-		const struct place *above = &n->places[node->parent];
-		struct place *place = &n->places[i];
+		const struct neighbours_place *above = &n->places[node->parent];
+		struct neighbours_place *place = &n->places[i];
 		bool is_interrupt = node->flags & DIFF_NODE_INTERRUPT;
 
 		*place = *above;
@@ -95,7 +95,7 @@ static bool neighbours_regroup_side(const struct neighbourhood *n, enum diff_sid
 	if (!first || !groups || !left_out)
 		return error_set_memory(err);
 	for (size_t i = 0; i < profile->sample_count; i++) {
-		const struct place *place = &n->places[n->diff->sample_nodes[side][i]];
+		const struct neighbours_place *place = &n->places[n->diff->sample_nodes[side][i]];
 		uint32_t neighbour = is_callees ? place->callee : place->caller;
 
 		left_out[i] = !place->is_below || place->is_beside;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-struct entry {
+struct order_entry {
 	double weight;
 	uint32_t function;
 	bool is_wait; /* the frame of a class of waits, which says nothing that the class' total does not */
@@ -18,7 +18,7 @@ struct entry {
 static int diff_order_compare_entries(const void *a, const void *b, void *context)
 {
 	const struct diff *diff = context;
-	const struct entry *x = a, *y = b;
+	const struct order_entry *x = a, *y = b;
 	const struct diff_function *f = &diff->functions[x->function], *g = &diff->functions[y->function];
 	int order;
 
@@ -62,7 +62,7 @@ static void link_renamed(struct diff_build *build)
 	}
 }
 
-static size_t collect_entries(const struct diff_build *build, struct entry *entries)
+static size_t collect_entries(const struct diff_build *build, struct order_entry *entries)
 {
 	struct diff *diff = build->diff;
 	size_t count = 0;
@@ -72,7 +72,7 @@ static size_t collect_entries(const struct diff_build *build, struct entry *entr
 
 		if (!diff_order_stays(build, i))
 			continue;
-		entries[count++] = (struct entry){
+		entries[count++] = (struct order_entry){
 			.weight = build_two_sided(build) ? fabs(f->total.delta) : f->total.head,
 			.function = i,
 			.is_wait = diff_wait_class(diff, f) != PROFILE_WAIT_NONE,
@@ -83,7 +83,7 @@ static size_t collect_entries(const struct diff_build *build, struct entry *entr
 }
 
 /* Appends the functions that do not stay, behind all others. */
-static void append_others(const struct diff_build *build, struct entry *entries, size_t count)
+static void append_others(const struct diff_build *build, struct order_entry *entries, size_t count)
 {
 	for (uint32_t i = 0; i < build->diff->function_count; i++)
 		if (!diff_order_stays(build, i))
@@ -94,7 +94,7 @@ static void append_others(const struct diff_build *build, struct entry *entries,
  * Moves each function to the place of its entry, along the circles in which they take each other's places: a second
  * table would be the most memory that a diff ever takes.
  */
-static void move_functions(struct diff_function *functions, struct entry *entries, size_t count)
+static void move_functions(struct diff_function *functions, struct order_entry *entries, size_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct diff_function first = functions[i];
@@ -112,7 +112,7 @@ static void move_functions(struct diff_function *functions, struct entry *entrie
 bool order_functions(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) struct entry *entries = malloc((diff->function_count + 1) * sizeof(*entries));
+	CLEANUP(cleanup_free) struct order_entry *entries = malloc((diff->function_count + 1) * sizeof(*entries));
 	CLEANUP(cleanup_free) uint32_t *new_ids = malloc((diff->function_count + 1) * sizeof(*new_ids));
 	size_t count;
 

@@ -445,19 +445,19 @@ static bool folded_check(struct folded_reader *r, struct error *err)
 /* ---- Reading in pieces ---- */
 
 /* The part of the text that is in memory: from the line before the one being read, because the two are compared. */
-struct piece {
+struct folded_piece {
 	char *bytes; /* owned */
 	size_t size, capacity;
 	size_t done; /* the bytes before this offset have been read */
 };
 
-static void piece_deinit(struct piece *piece)
+static void piece_deinit(struct folded_piece *piece)
 {
 	free(piece->bytes);
 }
 
 /* Moves the bytes that are still needed to the start of the buffer, so that there is room behind them. */
-static bool move_on(struct folded_reader *r, struct piece *piece, struct error *err)
+static bool move_on(struct folded_reader *r, struct folded_piece *piece, struct error *err)
 {
 	size_t before = r->stacks ? (size_t)(r->text - piece->bytes) : piece->done,
 	       before_size = (size_t)(r->end - r->text);
@@ -483,7 +483,7 @@ static bool move_on(struct folded_reader *r, struct piece *piece, struct error *
 	return true;
 }
 
-static bool read_whole_lines(struct folded_reader *r, struct piece *piece, struct error *err)
+static bool read_whole_lines(struct folded_reader *r, struct folded_piece *piece, struct error *err)
 {
 	const char *last = memrchr(piece->bytes + piece->done, '\n', piece->size - piece->done);
 	size_t end = last ? (size_t)(last + 1 - piece->bytes) : piece->done;
@@ -493,8 +493,8 @@ static bool read_whole_lines(struct folded_reader *r, struct piece *piece, struc
 	return ok;
 }
 
-static bool profile_folded_read_pieces(
-	struct folded_reader *r, struct piece *piece, const struct text_source *text, bool *failed, struct error *err)
+static bool profile_folded_read_pieces(struct folded_reader *r, struct folded_piece *piece,
+	const struct text_source *text, bool *failed, struct error *err)
 {
 	size_t got = 1;
 
@@ -514,7 +514,7 @@ static bool profile_folded_read_pieces(
 static bool read_all_pieces(struct folded_reader *r, const struct text_source *text, bool *failed, struct error *err)
 {
 	CLEANUP(piece_deinit)
-	struct piece piece = { .capacity = text->head_bytes > PIECE_BYTES ? text->head_bytes : PIECE_BYTES };
+	struct folded_piece piece = { .capacity = text->head_bytes > PIECE_BYTES ? text->head_bytes : PIECE_BYTES };
 
 	piece.bytes = malloc(piece.capacity);
 	if (!piece.bytes)

@@ -16,7 +16,7 @@ static const size_t max_text_bytes = (size_t)1 << 32;
 /* How a frame is written depends on where its function runs: in the kernel, inlined, or neither. */
 enum name_kind { NAME_PLAIN, NAME_KERNEL, NAME_INLINED, NAME_KINDS };
 
-struct node {
+struct folded_write_node {
 	uint32_t parent, text;
 	bool is_line, has_children;
 	int64_t count;
@@ -27,29 +27,30 @@ struct node_key {
 };
 
 /* The tree's node of a stack of the profile, within the process name `below`. */
-struct known {
+struct folded_write_known {
 	uint32_t below, node; /* `below`: the process name's node, plus one; 0: the stack has no node yet */
 };
 
-struct writer {
+struct folded_write_writer {
 	const struct profile *profile;
 	uint32_t value_type;
-	int64_t parts;                 /* a value is one of so many parts of what is written: a power of ten */
-	bool has_zeros;                /* stacks without a value have a line too */
-	struct string_table *texts;    /* owned; texts of frames, without the characters that would break a line */
-	uint32_t (*names)[NAME_KINDS]; /* owned: [function] its text; 0: not made yet */
-	struct node *nodes;            /* owned; the first is the root */
+	int64_t parts;                   /* a value is one of so many parts of what is written: a power of ten */
+	bool has_zeros;                  /* stacks without a value have a line too */
+	struct string_table *texts;      /* owned; texts of frames, without the characters that would break a line */
+	uint32_t (*names)[NAME_KINDS];   /* owned: [function] its text; 0: not made yet */
+	struct folded_write_node *nodes; /* owned; the first is the root */
 	size_t node_count, node_capacity;
-	struct hash_map children; /* struct node_key -> node */
-	struct known *known;      /* owned: [stack] */
-	uint32_t *path;           /* owned: stacks from a leaf outwards */
+	struct hash_map children;         /* struct node_key -> node */
+	struct folded_write_known *known; /* owned: [stack] */
+	uint32_t *path;                   /* owned: stacks from a leaf outwards */
 	size_t path_capacity;
 	struct buffer scratch;
 };
 
-static bool writer_init(struct writer *w, const struct profile *profile, size_t max_bytes, struct error *err)
+static bool writer_init(
+	struct folded_write_writer *w, const struct profile *profile, size_t max_bytes, struct error *err)
 {
-	*w = (struct writer){
+	*w = (struct folded_write_writer){
 		.profile = profile,
 		.names = calloc(profile->function_count + 1, sizeof(*w->names)),
 		.known = calloc(profile->stack_count + 1, sizeof(*w->known)),
@@ -61,11 +62,11 @@ static bool writer_init(struct writer *w, const struct profile *profile, size_t 
 	if (!string_table_create(max_text_bytes, &w->texts, err) ||
 		!ARRAY_RESERVE(&w->nodes, &w->node_capacity, 1, ARRAY_MAX_IDS, err))
 		return false;
-	w->nodes[w->node_count++] = (struct node){ 0 };
+	w->nodes[w->node_count++] = (struct folded_write_node){ 0 };
 	return true;
 }
 
-static void writer_deinit(struct writer *w)
+static void writer_deinit(struct folded_write_writer *w)
 {
 	string_table_destroy(w->texts);
 	free(w->names);
@@ -93,7 +94,7 @@ static void folded_write_append_name(const char *name, struct buffer *out)
 }
 
 static bool folded_write_add_text(
-	struct writer *w, const char *name, const char *suffix, uint32_t *text, struct error *err)
+	struct folded_write_writer *w, const char *name, const char *suffix, uint32_t *text, struct error *err)
 {
 	w->scratch.size = 0;
 	folded_write_append_name(name, &w->scratch);
@@ -101,7 +102,7 @@ static bool folded_write_add_text(
 	return buffer_ok(&w->scratch, err) && string_table_add(w->texts, w->scratch.data, w->scratch.size, text, err);
 }
 
-static bool add_child(struct writer *w, uint32_t text, uint32_t *node, struct error *err)
+static bool add_child(struct folded_write_writer *w, uint32_t text, uint32_t *node, struct error *err)
 {
 	struct node_key key = { *node, text };
 	uint32_t *value;
@@ -112,14 +113,14 @@ static bool add_child(struct writer *w, uint32_t text, uint32_t *node, struct er
 		return false;
 	if (added) {
 		w->nodes[*node].has_children = true;
-		w->nodes[w->node_count++] = (struct node){ .parent = *node, .text = text };
+		w->nodes[w->node_count++] = (struct folded_write_node){ .parent = *node, .text = text };
 	}
 	*node = *value;
 	return true;
 }
 
 static bool writer_add_function(
-	struct writer *w, uint32_t function, enum name_kind kind, uint32_t *node, struct error *err)
+	struct folded_write_writer *w, uint32_t function, enum name_kind kind, uint32_t *node, struct error *err)
 {
 	static const char *const suffixes[] = { [NAME_PLAIN] = "", [NAME_KERNEL] = "_[k]", [NAME_INLINED] = "_[i]" };
 	const char *name = profile_string(w->profile, w->profile->functions[function].name);
@@ -128,7 +129,7 @@ static bool writer_add_function(
 	return (*text || folded_write_add_text(w, name, suffixes[kind], text, err)) && add_child(w, *text, node, err);
 }
 
-static bool folded_write_add_location(struct writer *w, uint32_t id, uint32_t *node, struct error *err)
+static bool folded_write_add_location(struct folded_write_writer *w, uint32_t id, uint32_t *node, struct error *err)
 {
 	const struct profile *profile = w->profile;
 	const struct profile_location *location = &profile->locations[id];
@@ -144,7 +145,7 @@ static bool folded_write_add_location(struct writer *w, uint32_t id, uint32_t *n
 	return true;
 }
 
-static bool writer_push(struct writer *w, size_t *depth, uint32_t id, struct error *err)
+static bool writer_push(struct folded_write_writer *w, size_t *depth, uint32_t id, struct error *err)
 {
 	if (!ARRAY_RESERVE(&w->path, &w->path_capacity, *depth + 1, ARRAY_MAX_IDS, err))
 		return false;
@@ -152,7 +153,7 @@ static bool writer_push(struct writer *w, size_t *depth, uint32_t id, struct err
 	return true;
 }
 
-static bool folded_write_add_stack(struct writer *w, uint32_t stack, uint32_t *node, struct error *err)
+static bool folded_write_add_stack(struct folded_write_writer *w, uint32_t stack, uint32_t *node, struct error *err)
 {
 	uint32_t below = *node + 1;
 	size_t depth = 0;
@@ -166,19 +167,19 @@ static bool folded_write_add_stack(struct writer *w, uint32_t stack, uint32_t *n
 		stack = w->path[--depth];
 		if (!folded_write_add_location(w, w->profile->stacks[stack].location, node, err))
 			return false;
-		w->known[stack] = (struct known){ below, *node };
+		w->known[stack] = (struct folded_write_known){ below, *node };
 	}
 	return true;
 }
 
-static bool folded_write_add_sample(struct writer *w, size_t id, struct error *err)
+static bool folded_write_add_sample(struct folded_write_writer *w, size_t id, struct error *err)
 {
 	const struct profile *profile = w->profile;
 	const struct profile_sample *sample = &profile->samples[id];
 	const char *process = profile_string(profile, profile->threads[sample->thread].process_name);
 	int64_t value = profile->values[id * profile->value_type_count + w->value_type];
 	uint32_t node = 0, text;
-	struct node *line;
+	struct folded_write_node *line;
 
 	if (value == 0 && !w->has_zeros)
 		return true;
@@ -199,15 +200,15 @@ static bool folded_write_add_sample(struct writer *w, size_t id, struct error *e
  * An entry of a line's order: the end of a line at this node, or the step to a child. The texts of other children may
  * stand between the two.
  */
-struct entry {
+struct folded_write_entry {
 	uint32_t node;
 	bool goes_on;
 };
 
 /* The entries of each node, in order. */
 struct entries {
-	struct entry *items; /* owned */
-	size_t *starts;      /* owned: [node] index of its first entry */
+	struct folded_write_entry *items; /* owned */
+	size_t *starts;                   /* owned: [node] index of its first entry */
 };
 
 static void entries_deinit(struct entries *entries)
@@ -219,8 +220,8 @@ static void entries_deinit(struct entries *entries)
 /* Compares two entries by the bytes of the lines that they lead to. No text contains a `;`. */
 static int folded_write_compare_entries(const void *left, const void *right, void *context)
 {
-	const struct writer *w = context;
-	const struct entry *a = left, *b = right;
+	const struct folded_write_writer *w = context;
+	const struct folded_write_entry *a = left, *b = right;
 	uint32_t a_id = w->nodes[a->node].text, b_id = w->nodes[b->node].text;
 	size_t a_size = string_table_size(w->texts, a_id), b_size = string_table_size(w->texts, b_id);
 	const char *a_text = string_table_get(w->texts, a_id), *b_text = string_table_get(w->texts, b_id);
@@ -235,7 +236,7 @@ static int folded_write_compare_entries(const void *left, const void *right, voi
 	return a->goes_on - b->goes_on;
 }
 
-static bool entries_init(struct entries *entries, struct writer *w, struct error *err)
+static bool entries_init(struct entries *entries, struct folded_write_writer *w, struct error *err)
 {
 	size_t *starts = calloc(w->node_count + 2, sizeof(*starts)), count;
 
@@ -251,9 +252,9 @@ static bool entries_init(struct entries *entries, struct writer *w, struct error
 		size_t *end = &starts[w->nodes[i].parent + 1];
 
 		if (w->nodes[i].is_line)
-			entries->items[(*end)++] = (struct entry){ (uint32_t)i, false };
+			entries->items[(*end)++] = (struct folded_write_entry){ (uint32_t)i, false };
 		if (w->nodes[i].has_children)
-			entries->items[(*end)++] = (struct entry){ (uint32_t)i, true };
+			entries->items[(*end)++] = (struct folded_write_entry){ (uint32_t)i, true };
 	}
 	for (size_t i = 0; i < w->node_count; i++)
 		if ((count = starts[i + 1] - starts[i]) > 1)
@@ -263,11 +264,11 @@ static bool entries_init(struct entries *entries, struct writer *w, struct error
 }
 
 /* A node on the walk: its entries that are still to be written, and the length of the path's text up to it. */
-struct level {
+struct folded_write_level {
 	size_t next, end, path_bytes;
 };
 
-static void folded_write_append_count(const struct writer *w, uint32_t node, struct buffer *out)
+static void folded_write_append_count(const struct folded_write_writer *w, uint32_t node, struct buffer *out)
 {
 	int64_t count = w->nodes[node].count, part = w->parts;
 
@@ -282,17 +283,17 @@ static void folded_write_append_count(const struct writer *w, uint32_t node, str
 }
 
 static bool folded_write_append_lines(
-	struct writer *w, const struct entries *entries, struct buffer *out, struct error *err)
+	struct folded_write_writer *w, const struct entries *entries, struct buffer *out, struct error *err)
 {
-	CLEANUP(cleanup_free) struct level *levels = NULL;
-	struct level below = { 0, entries->starts[1], 0 };
+	CLEANUP(cleanup_free) struct folded_write_level *levels = NULL;
+	struct folded_write_level below = { 0, entries->starts[1], 0 };
 	size_t capacity = 0, depth = 0;
 	struct buffer *path = &w->scratch;
 
 	if (w->nodes[0].is_line)
 		folded_write_append_count(w, 0, out);
 	for (;;) {
-		struct entry entry;
+		struct folded_write_entry entry;
 		uint32_t text;
 
 		while (below.next == below.end) {
@@ -313,14 +314,15 @@ static bool folded_write_append_lines(
 		if (!ARRAY_RESERVE(&levels, &capacity, depth + 1, ARRAY_MAX_IDS, err))
 			return false;
 		levels[depth++] = below;
-		below = (struct level){ entries->starts[entry.node], entries->starts[entry.node + 1], path->size };
+		below = (struct folded_write_level){ entries->starts[entry.node], entries->starts[entry.node + 1],
+			path->size };
 	}
 }
 
 bool profile_write_folded(const struct profile *profile, uint32_t value_type, struct buffer *out, struct error *err)
 {
 	struct entries entries = { 0 };
-	struct writer w;
+	struct folded_write_writer w;
 	bool ok = writer_init(&w, profile, out->max_bytes, err);
 
 	w.has_zeros = value_type == PROFILE_NONE;

@@ -13,7 +13,7 @@ _Static_assert(2 * PROFILE_LANGUAGE_COUNT <= 30, "a set has room for two bits of
 #define NAMELESS ((uint32_t)1 << 30) /* code made at run time without a name; in a stack: the innermost such code */
 #define NAMED ((uint32_t)1 << 31)    /* code made at run time with a name, so the runtime was told to give names */
 
-struct search {
+struct nameless_search {
 	const struct profile *profile;
 	uint32_t *mappings, *functions, *locations, *stacks; /* owned: [id] its set */
 	uint32_t *processes;                                 /* owned: [thread] the first thread of the same process */
@@ -22,9 +22,9 @@ struct search {
 		total; /* [language] that of its functions without names; then of those beside */
 };
 
-static bool nameless_search_init(struct search *s, const struct profile *profile, struct error *err)
+static bool nameless_search_init(struct nameless_search *s, const struct profile *profile, struct error *err)
 {
-	*s = (struct search){ .profile = profile };
+	*s = (struct nameless_search){ .profile = profile };
 	s->mappings = calloc(profile->mapping_count + 1, sizeof(uint32_t));
 	s->functions = calloc(profile->function_count + 1, sizeof(uint32_t));
 	s->locations = calloc(profile->location_count + 1, sizeof(uint32_t));
@@ -35,7 +35,7 @@ static bool nameless_search_init(struct search *s, const struct profile *profile
 	       error_set_memory(err);
 }
 
-static void nameless_search_deinit(struct search *s)
+static void nameless_search_deinit(struct nameless_search *s)
 {
 	free(s->mappings);
 	free(s->functions);
@@ -65,7 +65,7 @@ static uint32_t set_of_function(const struct profile *profile, const struct prof
 	return set;
 }
 
-static uint32_t set_of_location(const struct search *s, const struct profile_location *location)
+static uint32_t set_of_location(const struct nameless_search *s, const struct profile_location *location)
 {
 	const struct profile *profile = s->profile;
 	const struct profile_mapping *in =
@@ -90,7 +90,7 @@ static uint32_t set_of_stack(uint32_t parent, uint32_t location)
 	return (location & NAMED ? parent & ~NAMELESS : parent) | location;
 }
 
-static void find_sets(struct search *s)
+static void find_sets(struct nameless_search *s)
 {
 	const struct profile *profile = s->profile;
 
@@ -106,7 +106,7 @@ static void find_sets(struct search *s)
 }
 
 /* A process is represented by its first thread. */
-static bool find_processes(struct search *s, struct error *err)
+static bool find_processes(struct nameless_search *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
 	struct hash_map first;
@@ -130,7 +130,7 @@ static bool find_processes(struct search *s, struct error *err)
  * A process may have a perf map although no sample was taken in the code that the map names: the interpreter alone
  * executed the program then.
  */
-static bool find_maps(struct search *s, struct error *err)
+static bool find_maps(struct nameless_search *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
 	struct hash_map mapped;
@@ -154,7 +154,7 @@ static bool find_maps(struct search *s, struct error *err)
 	return ok;
 }
 
-static void find_sets_of_processes(struct search *s)
+static void find_sets_of_processes(struct nameless_search *s)
 {
 	const struct profile *profile = s->profile;
 
@@ -188,7 +188,7 @@ static uint32_t value_type_of_time(const struct profile *profile)
 	return cpu != PROFILE_NONE ? cpu : profile->default_value_type;
 }
 
-static void nameless_add_up(struct search *s)
+static void nameless_add_up(struct nameless_search *s)
 {
 	const struct profile *profile = s->profile;
 	uint32_t time_of = value_type_of_time(profile);
@@ -216,7 +216,7 @@ static int nameless_compare_nameless(const void *left, const void *right)
 bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_LANGUAGE_COUNT],
 	size_t *count, struct error *err)
 {
-	struct search s;
+	struct nameless_search s;
 	bool ok = nameless_search_init(&s, profile, err);
 	size_t used = 0;
 

@@ -38,7 +38,7 @@ size_t profile_execution_count(const struct profile *profile)
 
 /* ---- Choosing phases ---- */
 
-struct choice {
+struct phases_choice {
 	const struct profile *from;
 	const double *factors;
 	struct profile_copy copy;
@@ -49,7 +49,7 @@ struct choice {
 	double *waited_before, *waited_after;
 };
 
-static void choice_deinit(struct choice *c)
+static void choice_deinit(struct phases_choice *c)
 {
 	profile_copy_deinit(&c->copy);
 	free(c->runs);
@@ -59,7 +59,7 @@ static void choice_deinit(struct choice *c)
 	free(c->waited_after);
 }
 
-static bool choice_init(struct choice *c, struct error *err)
+static bool choice_init(struct phases_choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
 
@@ -97,7 +97,7 @@ static int64_t *run_lengths(const struct profile *profile)
 }
 
 /* Makes one run of the chosen phases of each execution that has some. */
-static bool choose_runs(struct choice *c, struct error *err)
+static bool choose_runs(struct phases_choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
 	struct profile *into = c->copy.into;
@@ -134,7 +134,7 @@ static bool choose_runs(struct choice *c, struct error *err)
 }
 
 /* Copies the stacks that chosen samples have, and those that ended their waits. */
-static bool choose_stacks(struct choice *c, struct error *err)
+static bool choose_stacks(struct phases_choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
 	CLEANUP(cleanup_free) bool *stacks = calloc(from->stack_count + 1, sizeof(*stacks));
@@ -172,7 +172,7 @@ static bool phases_is_count(const struct profile *profile, uint32_t value_type)
 	return counts;
 }
 
-static bool choose_sample(struct choice *c, size_t sample, const bool *counts, struct error *err)
+static bool choose_sample(struct phases_choice *c, size_t sample, const bool *counts, struct error *err)
 {
 	const struct profile *from = c->from;
 	struct profile *into = c->copy.into;
@@ -200,7 +200,7 @@ static double waited(const struct profile *profile, const struct profile_wait_va
 	       (types->idle == PROFILE_NONE ? 0 : (double)values[types->idle]);
 }
 
-static bool phases_choose_samples(struct choice *c, struct error *err)
+static bool phases_choose_samples(struct phases_choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
 	const struct profile_wait_values types = profile_wait_values(from);
@@ -221,7 +221,7 @@ static bool phases_choose_samples(struct choice *c, struct error *err)
 	       error_set(err, ERROR_EMPTY, "nothing was recorded in the chosen phases");
 }
 
-static bool choose_events(struct choice *c, struct error *err)
+static bool choose_events(struct phases_choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
 	struct profile *into = c->copy.into;
@@ -247,7 +247,7 @@ static bool choose_events(struct choice *c, struct error *err)
 }
 
 /* It is known of a stack, but not of a phase, who ended its waits: each phase has its share of them. */
-static bool choose_releases(struct choice *c, struct error *err)
+static bool choose_releases(struct phases_choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
 
@@ -272,7 +272,7 @@ static bool choose_releases(struct choice *c, struct error *err)
 bool profile_choose_phases(
 	const struct profile *profile, const double *factors, struct profile **chosen, struct error *err)
 {
-	CLEANUP(choice_deinit) struct choice c = { .from = profile, .factors = factors };
+	CLEANUP(choice_deinit) struct phases_choice c = { .from = profile, .factors = factors };
 	CLEANUP(profile_cleanup) struct profile *made = NULL;
 
 	if (!choice_init(&c, err) || !profile_create(&made, err) || !profile_copy_init(&c.copy, made, profile, err))

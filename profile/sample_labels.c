@@ -10,7 +10,7 @@
 /* Between a key and its value, and between two labels. No text has these; what has becomes a space. */
 enum { AFTER_KEY = '\x01', AFTER_LABEL = '\x02' };
 
-struct keyed {
+struct sample_labels_keyed {
 	const char *key;
 	size_t position;
 	struct profile_label label;
@@ -18,7 +18,7 @@ struct keyed {
 
 static int by_key(const void *left, const void *right)
 {
-	const struct keyed *a = left, *b = right;
+	const struct sample_labels_keyed *a = left, *b = right;
 	int order = strcmp(a->key, b->key);
 
 	return order ? order : ORDER(a->position, b->position);
@@ -34,12 +34,12 @@ bool profile_make_label_set(
 	struct profile *profile, struct profile_label *labels, size_t count, uint32_t *set, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text;
-	struct keyed keyed[PROFILE_MAX_SAMPLE_LABELS];
+	struct sample_labels_keyed keyed[PROFILE_MAX_SAMPLE_LABELS];
 
 	buffer_init(&text, (size_t)1 << 20);
 	count = count < PROFILE_MAX_SAMPLE_LABELS ? count : PROFILE_MAX_SAMPLE_LABELS;
 	for (size_t i = 0; i < count; i++)
-		keyed[i] = (struct keyed){ profile_string(profile, labels[i].key), i, labels[i] };
+		keyed[i] = (struct sample_labels_keyed){ profile_string(profile, labels[i].key), i, labels[i] };
 	if (count > 1)
 		qsort(keyed, count, sizeof(*keyed), by_key);
 	for (size_t i = 0; i < count; i++) {

@@ -99,12 +99,12 @@ static bool finder_init(struct finder *f, struct error *err)
 }
 
 /* A frame of a stack; `line` is its index among the profile's lines. */
-struct frame {
+struct selection_where_frame {
 	uint32_t stack, depth, line;
 };
 
 /* Steps over locations without a name. False: the stack has no frame left. */
-static bool frame_settle(const struct finder *f, struct frame *frame)
+static bool frame_settle(const struct finder *f, struct selection_where_frame *frame)
 {
 	for (; frame->stack != 0; frame->stack = f->profile->stacks[frame->stack].parent, frame->depth = 0) {
 		const struct profile_location *location =
@@ -117,22 +117,22 @@ static bool frame_settle(const struct finder *f, struct frame *frame)
 	return false;
 }
 
-static bool selection_where_frame_up(const struct finder *f, struct frame *frame)
+static bool selection_where_frame_up(const struct finder *f, struct selection_where_frame *frame)
 {
 	frame->depth++;
 	return frame_settle(f, frame);
 }
 
-static uint32_t selection_where_function_of(const struct finder *f, const struct frame *frame)
+static uint32_t selection_where_function_of(const struct finder *f, const struct selection_where_frame *frame)
 {
 	return f->profile->lines[frame->line].function;
 }
 
 /* A frame of an interpreter counts to the function that this runs, as in a diff (diff/match/union_tree.c). */
-static void to_owner(const struct finder *f, struct frame *frame)
+static void to_owner(const struct finder *f, struct selection_where_frame *frame)
 {
 	uint8_t language = f->interpreted[selection_where_function_of(f, frame)];
-	struct frame above = *frame;
+	struct selection_where_frame above = *frame;
 
 	while (language != PROFILE_LANGUAGE_NATIVE && selection_where_frame_up(f, &above)) {
 		if (f->languages[selection_where_function_of(f, &above)] == language) {
@@ -144,9 +144,9 @@ static void to_owner(const struct finder *f, struct frame *frame)
 	}
 }
 
-static bool selection_where_find_frame(const struct finder *f, uint32_t stack, struct frame *frame)
+static bool selection_where_find_frame(const struct finder *f, uint32_t stack, struct selection_where_frame *frame)
 {
-	*frame = (struct frame){ .stack = stack };
+	*frame = (struct selection_where_frame){ .stack = stack };
 	if (!frame_settle(f, frame))
 		return false;
 	if (f->key->key != PROFILE_SELECT_FUNCTION &&
@@ -242,7 +242,7 @@ static bool selection_where_find_value(
 	struct finder *f, const struct profile_sample *sample, uint32_t *value, struct error *err)
 {
 	const struct profile *profile = f->profile;
-	struct frame frame;
+	struct selection_where_frame frame;
 	uint32_t *found;
 
 	*value = 0;

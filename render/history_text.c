@@ -213,7 +213,7 @@ static bool history_text_write_drifts(const struct text_writer *w, const struct 
 /* ---- Functions over time ---- */
 
 /* The lines of functions: the bars of each stand behind its name. */
-struct lines {
+struct history_text_lines {
 	struct history_bars bars;
 	size_t name_columns;
 };
@@ -239,7 +239,7 @@ static void append_padded(struct buffer *out, const char *text, size_t width, bo
 }
 
 static void history_text_write_line(
-	const struct text_writer *w, const struct lines *lines, uint32_t function, bool is_self)
+	const struct text_writer *w, const struct history_text_lines *lines, uint32_t function, bool is_self)
 {
 	const struct history_words *words = lines->bars.words;
 	CLEANUP(buffer_deinit) struct buffer drawn = { 0 };
@@ -258,7 +258,7 @@ static void history_text_write_line(
 }
 
 /* Marks below the bars where the program was deployed. */
-static void write_deploys(const struct text_writer *w, const struct lines *lines)
+static void write_deploys(const struct text_writer *w, const struct history_text_lines *lines)
 {
 	const struct history_series *series = lines->bars.words->series;
 	size_t point = 0, pending = VALUE_COLUMNS + 1;
@@ -316,7 +316,7 @@ static size_t name_columns_of(const struct history_words *words, const struct li
 }
 
 /* How many bars have room beside names, both values, and the spaces between them; shortens names for a few of them. */
-static size_t room_for_bars(const struct text_writer *w, struct lines *lines)
+static size_t room_for_bars(const struct text_writer *w, struct history_text_lines *lines)
 {
 	size_t beside = 2 + 2 + 2 * (VALUE_COLUMNS + 1), room;
 
@@ -330,7 +330,7 @@ static size_t room_for_bars(const struct text_writer *w, struct lines *lines)
 static bool write_lined(const struct text_writer *w, const struct history_words *words, const struct lined *lined,
 	size_t count, struct error *err)
 {
-	struct lines lines = { .name_columns = name_columns_of(words, lined, count) };
+	struct history_text_lines lines = { .name_columns = name_columns_of(words, lined, count) };
 
 	if (!history_bars_init(&lines.bars, words, room_for_bars(w, &lines), err))
 		return false;

@@ -101,14 +101,14 @@ static void append_places(struct buffer *out, struct text_table *table, const st
 		buffer_append_varint(out, diff->functions[i].origin_rule);
 }
 
-struct ranked {
+struct page_functions_ranked {
 	const char *key;
 	uint32_t function;
 };
 
 static int page_functions_compare_ranked(const void *left, const void *right)
 {
-	const struct ranked *a = left, *b = right;
+	const struct page_functions_ranked *a = left, *b = right;
 	int order = strcmp(a->key, b->key);
 
 	return order ? order : ORDER(a->function, b->function);
@@ -117,13 +117,13 @@ static int page_functions_compare_ranked(const void *left, const void *right)
 /* Appends the rank of each function's key, by which the viewer sorts siblings that it makes. */
 static bool append_ranks(struct buffer *out, const struct diff *diff, struct error *err)
 {
-	CLEANUP(cleanup_free) struct ranked *ranked = calloc(diff->function_count + 1, sizeof(*ranked));
+	CLEANUP(cleanup_free) struct page_functions_ranked *ranked = calloc(diff->function_count + 1, sizeof(*ranked));
 	CLEANUP(cleanup_free) uint32_t *ranks = calloc(diff->function_count + 1, sizeof(*ranks));
 
 	if (!ranked || !ranks)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < diff->function_count; i++)
-		ranked[i] = (struct ranked){ diff_string(diff, diff->functions[i].key), i };
+		ranked[i] = (struct page_functions_ranked){ diff_string(diff, diff->functions[i].key), i };
 	qsort(ranked, diff->function_count, sizeof(*ranked), page_functions_compare_ranked);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		ranks[ranked[i].function] = i;

@@ -119,7 +119,7 @@ void summary_list_deinit(struct summary_list *list)
 	*list = (struct summary_list){ 0 };
 }
 
-struct candidate {
+struct summary_candidate {
 	double size;
 	uint32_t id;
 	bool proven;
@@ -129,7 +129,7 @@ struct candidate {
 
 static int summary_by_rank(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct summary_candidate *x = a, *y = b;
 
 	if (x->proven != y->proven)
 		return x->proven ? -1 : 1;
@@ -153,7 +153,7 @@ struct summary_choice {
 	bool has_interpreter;
 };
 
-static bool consider(const struct summary_choice *listing, uint32_t id, struct candidate *candidate)
+static bool consider(const struct summary_choice *listing, uint32_t id, struct summary_candidate *candidate)
 {
 	const struct diff *diff = listing->diff;
 	enum summary_order order = listing->order;
@@ -162,7 +162,7 @@ static bool consider(const struct summary_choice *listing, uint32_t id, struct c
 	bool is_total = order == SUMMARY_TOTAL || order == SUMMARY_MOVED;
 	const struct diff_estimate *estimate = is_total ? &f->total : &f->self;
 
-	*candidate = (struct candidate){
+	*candidate = (struct summary_candidate){
 		.id = id, .size = fabs(estimate->delta), .proven = summary_proven(estimate->state)
 	};
 	switch (order) {
@@ -189,11 +189,12 @@ static bool consider(const struct summary_choice *listing, uint32_t id, struct c
 }
 
 /* A chain of callers whose changes are one is one row: that of the function that names it. */
-static bool consider_change(const struct diff *diff, const struct diff_change *change, struct candidate *candidate)
+static bool consider_change(
+	const struct diff *diff, const struct diff_change *change, struct summary_candidate *candidate)
 {
 	const struct diff_estimate *total = &diff->functions[change->function].total;
 
-	*candidate = (struct candidate){
+	*candidate = (struct summary_candidate){
 		.id = change->function,
 		.size = fabs(total->delta),
 		.proven = summary_proven(total->state),
@@ -203,7 +204,8 @@ static bool consider_change(const struct diff *diff, const struct diff_change *c
 }
 
 /* The number of ranked candidates that are shown. */
-static size_t choose_count(const struct candidate *candidates, size_t count, enum summary_order order, size_t limit)
+static size_t choose_count(
+	const struct summary_candidate *candidates, size_t count, enum summary_order order, size_t limit)
 {
 	size_t proven = 0;
 
@@ -220,7 +222,8 @@ static size_t choose_count(const struct candidate *candidates, size_t count, enu
 bool summary_list(
 	const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err)
 {
-	CLEANUP(cleanup_free) struct candidate *candidates = calloc(diff->function_count + 1, sizeof(*candidates));
+	CLEANUP(cleanup_free)
+	struct summary_candidate *candidates = calloc(diff->function_count + 1, sizeof(*candidates));
 	struct summary_choice listing = { diff, order, summary_has_interpreter(diff) };
 	size_t count = 0, shown;
 	uint32_t *ids;

@@ -340,13 +340,13 @@ static void draw_small(struct svg_writer *w, unsigned int depth, double x, doubl
 	w->frames++;
 }
 
-struct level {
+struct svg_level {
 	double next;        /* x position of the next child, in pixels */
 	double small;       /* width of the narrow children before it that are drawn as one */
 	size_t small_count; /* number of these children */
 };
 
-static void flush_small(struct svg_writer *w, struct level *level, unsigned int depth)
+static void flush_small(struct svg_writer *w, struct svg_level *level, unsigned int depth)
 {
 	draw_small(w, depth, level->next - level->small, level->small, level->small_count);
 	level->small = 0;
@@ -354,17 +354,17 @@ static void flush_small(struct svg_writer *w, struct level *level, unsigned int 
 }
 
 /* Walks the tree in preorder without recursion: levels[d] is the state of the open node at depth d. */
-static bool draw_tree(struct svg_writer *w, struct level *levels)
+static bool draw_tree(struct svg_writer *w, struct svg_level *levels)
 {
 	const struct diff *diff = w->diff;
 	unsigned int open = 0;
 
 	draw_frame(w, 0, MARGIN, w->width);
-	levels[0] = (struct level){ .next = MARGIN };
+	levels[0] = (struct svg_level){ .next = MARGIN };
 	for (uint32_t node = 1; node < diff->node_count;) {
 		unsigned int depth = diff->nodes[node].depth;
 		double width = diff->node_total[DIFF_HEAD][node] * w->scale;
-		struct level *parent;
+		struct svg_level *parent;
 
 		for (; open >= depth; open--)
 			flush_small(w, &levels[open], open + 1);
@@ -392,7 +392,7 @@ static bool draw_tree(struct svg_writer *w, struct level *levels)
 			node = diff->nodes[node].subtree_end;
 			continue;
 		}
-		levels[depth] = (struct level){ .next = parent->next };
+		levels[depth] = (struct svg_level){ .next = parent->next };
 		parent->next += width;
 		open = depth;
 		node++;
@@ -525,18 +525,18 @@ static void make_legend(const struct svg_writer *w, struct buffer *text)
 }
 
 /* The lines at the top. */
-struct header {
+struct svg_header {
 	struct buffer title, sentence, legend;
 };
 
-static void header_deinit(struct header *header)
+static void header_deinit(struct svg_header *header)
 {
 	buffer_deinit(&header->title);
 	buffer_deinit(&header->sentence);
 	buffer_deinit(&header->legend);
 }
 
-static bool make_header(const struct svg_writer *w, struct header *header, struct error *err)
+static bool make_header(const struct svg_writer *w, struct svg_header *header, struct error *err)
 {
 	buffer_init(&header->title, (size_t)1 << 20);
 	buffer_init(&header->sentence, (size_t)1 << 20);
@@ -552,7 +552,7 @@ static bool make_header(const struct svg_writer *w, struct header *header, struc
 }
 
 /* What the picture is of, for those who do not see it. */
-static void write_description(struct svg_writer *w, const struct header *header)
+static void write_description(struct svg_writer *w, const struct svg_header *header)
 {
 	buffer_append_string(w->out, "<title>");
 	svg_append_line(w, header->title.data, TITLE_COLUMNS);
@@ -563,7 +563,7 @@ static void write_description(struct svg_writer *w, const struct header *header)
 	buffer_append_string(w->out, "</desc>\n");
 }
 
-static void write_header(struct svg_writer *w, const struct header *header)
+static void write_header(struct svg_writer *w, const struct svg_header *header)
 {
 	size_t columns = (size_t)(w->width / pixels_per_column);
 
@@ -581,8 +581,8 @@ bool render_svg(const struct render_input *input, const struct render_svg_option
 {
 	struct svg_writer w = { .input = input, .diff = input->diff, .out = out, .max_depth = UINT16_MAX };
 	unsigned int width = options && options->width ? options->width : DEFAULT_WIDTH, deepest;
-	CLEANUP(cleanup_free) struct level *levels = calloc((size_t)UINT16_MAX + 2, sizeof(*levels));
-	CLEANUP(header_deinit) struct header header = { 0 };
+	CLEANUP(cleanup_free) struct svg_level *levels = calloc((size_t)UINT16_MAX + 2, sizeof(*levels));
+	CLEANUP(header_deinit) struct svg_header header = { 0 };
 	double height;
 
 	if (!levels)

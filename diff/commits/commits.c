@@ -38,7 +38,7 @@ struct charge {
 	double share;
 };
 
-struct ranking {
+struct commits_ranking {
 	const struct diff *diff;
 	const struct repository_history *history;
 	struct blame blame;
@@ -51,7 +51,7 @@ struct ranking {
 	struct error *err;
 };
 
-static void commits_ranking_deinit(struct ranking *r)
+static void commits_ranking_deinit(struct commits_ranking *r)
 {
 	blame_deinit(&r->blame);
 	free(r->charges);
@@ -60,7 +60,7 @@ static void commits_ranking_deinit(struct ranking *r)
 	free(r->functions);
 }
 
-static bool commits_charge(struct ranking *r, size_t commit, uint32_t function, double share)
+static bool commits_charge(struct commits_ranking *r, size_t commit, uint32_t function, double share)
 {
 	for (size_t i = 0; i < r->charge_count; i++) {
 		if (r->charges[i].commit == commit && r->charges[i].function == function) {
@@ -77,7 +77,7 @@ static bool commits_charge(struct ranking *r, size_t commit, uint32_t function, 
 /* ---- One change ---- */
 
 /* Scores the commits that changed a function; `*factor` is how much its callers are still suspected. */
-static bool score_function(struct ranking *r, uint32_t function, double *factor)
+static bool score_function(struct commits_ranking *r, uint32_t function, double *factor)
 {
 	double best = 0;
 
@@ -98,7 +98,7 @@ static bool score_function(struct ranking *r, uint32_t function, double *factor)
 	return true;
 }
 
-static bool has_score(const struct ranking *r)
+static bool has_score(const struct commits_ranking *r)
 {
 	for (size_t i = 0; i < r->history->commit_count; i++)
 		if (r->scores[i] > 0)
@@ -107,7 +107,7 @@ static bool has_score(const struct ranking *r)
 }
 
 /* The nearest function above a node that a commit changed; PROFILE_NONE: there is none. */
-static uint32_t changed_caller(const struct ranking *r, uint32_t node)
+static uint32_t changed_caller(const struct commits_ranking *r, uint32_t node)
 {
 	const struct diff *diff = r->diff;
 
@@ -124,7 +124,7 @@ static uint32_t changed_caller(const struct ranking *r, uint32_t node)
  * Scores the commits that changed callers of a function, each by how much of the function's time is below it: where a
  * function is called more, less, or no longer, its callers were changed.
  */
-static bool score_callers(struct ranking *r, uint32_t function)
+static bool score_callers(struct commits_ranking *r, uint32_t function)
 {
 	const struct diff *diff = r->diff;
 	const double *totals = diff->node_total[r->blame.is_increase ? DIFF_HEAD : DIFF_BASE];
@@ -155,7 +155,7 @@ static bool score_callers(struct ranking *r, uint32_t function)
 }
 
 /* Scores the commits by the functions of a chain of calls, the innermost first; else by who calls it. */
-static bool score_chain(struct ranking *r, const struct diff_change *change)
+static bool score_chain(struct commits_ranking *r, const struct diff_change *change)
 {
 	double factor = 1;
 
@@ -167,7 +167,7 @@ static bool score_chain(struct ranking *r, const struct diff_change *change)
 }
 
 /* Commits share a change by the squares of their scores: what is half as near is hardly the cause. */
-static bool share_change(struct ranking *r, double amount)
+static bool share_change(struct commits_ranking *r, double amount)
 {
 	double best = 0, sum = 0;
 
@@ -183,7 +183,7 @@ static bool share_change(struct ranking *r, double amount)
 	return true;
 }
 
-static bool charge_all(struct ranking *r)
+static bool charge_all(struct commits_ranking *r)
 {
 	for (size_t i = 0; i < r->diff->change_count; i++) {
 		double amount = r->amounts[i];
@@ -234,7 +234,7 @@ static bool add_suspect(
 	return true;
 }
 
-static bool make_suspects(struct ranking *r, struct commits *commits)
+static bool make_suspects(struct commits_ranking *r, struct commits *commits)
 {
 	commits->suspects = calloc(r->charge_count + 1, sizeof(*commits->suspects));
 	if (!commits->suspects)
@@ -252,7 +252,7 @@ static bool make_suspects(struct ranking *r, struct commits *commits)
 	return true;
 }
 
-static bool commits_commits_rank(struct ranking *r, const struct profile *const profiles[DIFF_SIDES],
+static bool commits_commits_rank(struct commits_ranking *r, const struct profile *const profiles[DIFF_SIDES],
 	const struct commits_sources *sources, struct commits *commits)
 {
 	size_t count = r->history->commit_count;
@@ -282,7 +282,7 @@ bool commits_rank(const struct diff *diff, const struct profile *const profiles[
 	struct error *err)
 {
 	CLEANUP(commits_cleanup) struct commits *made = calloc(1, sizeof(*made));
-	CLEANUP(commits_ranking_deinit) struct ranking r = { .diff = diff, .history = history, .err = err };
+	CLEANUP(commits_ranking_deinit) struct commits_ranking r = { .diff = diff, .history = history, .err = err };
 
 	if (!made)
 		return error_set_memory(err);

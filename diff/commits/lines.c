@@ -105,21 +105,21 @@ const struct line_time *line_times_of(const struct line_times *times, uint32_t f
 /* ---- Ranges ---- */
 
 /* A function and the file that it is in. */
-struct placed {
+struct commits_lines_placed {
 	const char *path;
 	uint32_t function, definition;
 };
 
 static int commits_lines_by_place(const void *left, const void *right)
 {
-	const struct placed *a = left, *b = right;
+	const struct commits_lines_placed *a = left, *b = right;
 	int order = strcmp(a->path, b->path);
 
 	return order != 0 ? order : ORDER(a->definition, b->definition);
 }
 
 /* The end by the text, else by what comes next in the file: functions within this one begin before its last line. */
-static uint32_t commits_lines_find_end(const struct placed *functions, size_t count, size_t at,
+static uint32_t commits_lines_find_end(const struct commits_lines_placed *functions, size_t count, size_t at,
 	const struct line_range *range, const char *text, size_t size)
 {
 	if (text)
@@ -130,7 +130,8 @@ static uint32_t commits_lines_find_end(const struct placed *functions, size_t co
 	return range->last;
 }
 
-static size_t place_functions(const struct diff *diff, const struct line_range *ranges, struct placed *placed)
+static size_t place_functions(
+	const struct diff *diff, const struct line_range *ranges, struct commits_lines_placed *placed)
 {
 	size_t count = 0;
 
@@ -139,7 +140,7 @@ static size_t place_functions(const struct diff *diff, const struct line_range *
 
 		if (!range->path)
 			continue;
-		placed[count++] = (struct placed){ range->path, i,
+		placed[count++] = (struct commits_lines_placed){ range->path, i,
 			range->definition > 0 && range->definition <= range->first ? range->definition : range->first };
 	}
 	if (count > 0)
@@ -150,7 +151,7 @@ static size_t place_functions(const struct diff *diff, const struct line_range *
 bool line_times_bound(const struct diff *diff, enum diff_side side, const struct commits_sources *sources,
 	struct line_times *times, struct error *err)
 {
-	CLEANUP(cleanup_free) struct placed *placed = calloc(diff->function_count + 1, sizeof(*placed));
+	CLEANUP(cleanup_free) struct commits_lines_placed *placed = calloc(diff->function_count + 1, sizeof(*placed));
 	CLEANUP(macros_deinit) struct macros macros = { 0 };
 	const char *text = NULL, *path = NULL;
 	size_t count, size = 0;

@@ -251,13 +251,13 @@ static bool add_removed(
 /* ---- One file ---- */
 
 /* The lines of a file before the hunk are moved by what the hunks above it have added. */
-struct walk {
+struct trace_walk {
 	const struct tracked_lines *lines;
 	size_t at;
 	int64_t shift;
 };
 
-static bool walk_to(struct tracer *t, struct walk *walk, uint64_t end, struct tracked_lines *before)
+static bool walk_to(struct tracer *t, struct trace_walk *walk, uint64_t end, struct tracked_lines *before)
 {
 	for (; walk->at < walk->lines->count && walk->lines->lines[walk->at].line < end; walk->at++) {
 		struct tracked line = walk->lines->lines[walk->at];
@@ -270,7 +270,7 @@ static bool walk_to(struct tracer *t, struct walk *walk, uint64_t end, struct tr
 }
 
 static bool walk_hunk(
-	struct tracer *t, struct walk *walk, const struct repository_hunk *hunk, struct tracked_lines *before)
+	struct tracer *t, struct trace_walk *walk, const struct repository_hunk *hunk, struct tracked_lines *before)
 {
 	/* Where there are no new lines, the number is of the line before the place. */
 	uint64_t first = hunk->new_count > 0 ? hunk->new_line : (uint64_t)hunk->new_line + 1;
@@ -297,7 +297,7 @@ static bool walk_hunk(
 static bool walk_file(struct tracer *t, const struct tracked_lines *lines, size_t first_hunk, size_t end_hunk,
 	struct tracked_lines *before)
 {
-	struct walk walk = { lines, 0, 0 };
+	struct trace_walk walk = { lines, 0, 0 };
 
 	for (size_t i = first_hunk; i < end_hunk; i++)
 		if (!walk_hunk(t, &walk, &t->history->hunks[i], before))

@@ -28,7 +28,7 @@ struct finding {
 	uint32_t *processes;
 	bool *is_deploy, *is_barred;
 	double process_rsd;
-	struct candidates candidates;
+	struct history_candidates candidates;
 };
 
 static void finding_deinit(struct finding *f)
@@ -90,9 +90,9 @@ static bool history_changes_prepare(struct finding *f, struct error *err)
 enum { ROWS_AT_A_TIME = 64 };
 
 struct searching {
-	const struct search *search;
-	struct candidates *found; /* [stretch of rows] */
-	struct error *errors;     /* [stretch of rows] */
+	const struct history_search *search;
+	struct history_candidates *found; /* [stretch of rows] */
+	struct error *errors;             /* [stretch of rows] */
 };
 
 static void search_stretch(void *context, size_t stretch)
@@ -109,7 +109,7 @@ static void search_stretch(void *context, size_t stretch)
 static bool take_candidates(struct finding *f, const struct searching *searching, size_t stretches, struct error *err)
 {
 	for (size_t i = 0; i < stretches; i++) {
-		const struct candidates *found = &searching->found[i];
+		const struct history_candidates *found = &searching->found[i];
 
 		if (searching->errors[i].code != ERROR_NONE) {
 			*err = searching->errors[i];
@@ -126,7 +126,7 @@ static bool take_candidates(struct finding *f, const struct searching *searching
 
 static bool search_all(struct finding *f, struct error *err)
 {
-	struct search search = { f->build, &f->rows, f->is_deploy, f->is_barred, f->processes, f->process_rsd,
+	struct history_search search = { f->build, &f->rows, f->is_deploy, f->is_barred, f->processes, f->process_rsd,
 		whole_process_rsd, f->build->options.q };
 	size_t stretches = f->rows.count / ROWS_AT_A_TIME + 1;
 	struct searching searching = { &search, calloc(stretches, sizeof(*searching.found)),
@@ -150,14 +150,14 @@ static bool search_all(struct finding *f, struct error *err)
 
 static int history_changes_by_p(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct history_candidate *x = a, *y = b;
 
 	return x->p != y->p ? ORDER(x->p, y->p) : x->row != y->row ? ORDER(x->row, y->row) : ORDER(x->at, y->at);
 }
 
 static int by_row(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct history_candidate *x = a, *y = b;
 
 	return x->row != y->row ? ORDER(x->row, y->row) : ORDER(x->at, y->at);
 }
@@ -205,7 +205,7 @@ static bool points_place(struct finding *f, struct error *err)
 	if (f->candidates.count > 0)
 		qsort(f->candidates.items, f->candidates.count, sizeof(*f->candidates.items), history_changes_by_p);
 	for (size_t i = 0; i < f->candidates.count; i++) {
-		struct candidate *candidate = &f->candidates.items[i];
+		struct history_candidate *candidate = &f->candidates.items[i];
 		const struct history_point *near = point_near(series, candidate->at);
 		struct history_point *grown;
 
@@ -311,8 +311,8 @@ static bool history_changes_add_change(struct finding *f, const struct history_c
 }
 
 /* `edges`: 0, the points of the row, the end. `is_return`: [change] it only ends an earlier one. */
-static struct history_change change_of(const struct finding *f, const struct candidate *candidate, const size_t *edges,
-	size_t change, size_t count, bool *is_return)
+static struct history_change change_of(const struct finding *f, const struct history_candidate *candidate,
+	const size_t *edges, size_t change, size_t count, bool *is_return)
 {
 	const struct tested_row *row = &f->rows.items[candidate->row];
 	size_t from = edges[change], at = edges[change + 1], to = edges[change + 2], where = 0;
@@ -361,7 +361,7 @@ static bool add_drift(struct finding *f, const struct history_drift *drift, stru
 }
 
 /* The candidates of one row, in order of time, each point once. */
-static bool row_changes(struct finding *f, const struct candidate *candidates, size_t count, struct error *err)
+static bool row_changes(struct finding *f, const struct history_candidate *candidates, size_t count, struct error *err)
 {
 	struct tested_row *row = &f->rows.items[candidates[0].row];
 	CLEANUP(cleanup_free) size_t *edges = malloc((count + 2) * sizeof(*edges));
@@ -396,7 +396,7 @@ static bool row_changes(struct finding *f, const struct candidate *candidates, s
 
 static bool all_changes(struct finding *f, struct error *err)
 {
-	struct candidate *items = f->candidates.items;
+	struct history_candidate *items = f->candidates.items;
 	size_t count = 0;
 
 	if (f->candidates.count == 0)

@@ -25,5 +25,5 @@ enum history_code code_at(const struct history *history, const struct tested_row
 
 /* Adjusts the candidates' p for all rows: fills q. `deploys`: of the series. */
 COMMON_MUST_CHECK
-bool discovery_adjust(const struct history *history, const struct tested_rows *rows, struct candidates *candidates,
-	size_t deploys, struct error *err);
+bool discovery_adjust(const struct history *history, const struct tested_rows *rows,
+	struct history_candidates *candidates, size_t deploys, struct error *err);

@@ -70,7 +70,7 @@ static double weight_of_test(bool is_deploy, size_t deploys)
  * have changed where the program did.
  */
 static double prior_factor(
-	const struct history *history, const struct tested_rows *rows, const struct candidate *candidate)
+	const struct history *history, const struct tested_rows *rows, const struct history_candidate *candidate)
 {
 	const struct tested_row *row = &rows->items[candidate->row];
 	enum history_code code = code_at(history, rows, row, 0, candidate->at, rows->series->count);
@@ -101,8 +101,8 @@ static double mean_weight(const struct tested_rows *rows)
 	return count > 0 ? sum / count : 1;
 }
 
-bool discovery_adjust(const struct history *history, const struct tested_rows *rows, struct candidates *candidates,
-	size_t deploys, struct error *err)
+bool discovery_adjust(const struct history *history, const struct tested_rows *rows,
+	struct history_candidates *candidates, size_t deploys, struct error *err)
 {
 	CLEANUP(cleanup_free)
 	struct step_up_member *members = malloc((candidates->count + 1) * sizeof(*members));
@@ -115,7 +115,7 @@ bool discovery_adjust(const struct history *history, const struct tested_rows *r
 	if (!members)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < candidates->count; i++) {
-		struct candidate *candidate = &candidates->items[i];
+		struct history_candidate *candidate = &candidates->items[i];
 
 		/* The whole is a family of its own, and each of the two gets half of the rate (Bonferroni). */
 		if (rows->items[candidate->row].function == HISTORY_WHOLE)

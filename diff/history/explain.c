@@ -36,20 +36,20 @@ static bool explain_has_moved(const struct diff_function *f)
 }
 
 /* Whatever the diff has something to say of; [function] UINT8_MAX: nothing. */
-struct findings {
+struct history_findings {
 	uint8_t *kinds;  /* owned */
 	size_t *chains;  /* owned */
 	bool *is_caller; /* owned; scratch: [function] above the function that names a chain */
 };
 
-static void findings_deinit(struct findings *f)
+static void findings_deinit(struct history_findings *f)
 {
 	free(f->kinds);
 	free(f->chains);
 	free(f->is_caller);
 }
 
-static void history_explain_mark(struct findings *f, uint32_t function, enum explain_kind kind, size_t chain)
+static void history_explain_mark(struct history_findings *f, uint32_t function, enum explain_kind kind, size_t chain)
 {
 	if (f->kinds[function] == UINT8_MAX) {
 		f->kinds[function] = (uint8_t)kind;
@@ -57,7 +57,7 @@ static void history_explain_mark(struct findings *f, uint32_t function, enum exp
 	}
 }
 
-static void mark_chains(struct findings *f, const struct diff *diff)
+static void mark_chains(struct history_findings *f, const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->change_count; i++) {
 		const struct diff_change *change = &diff->changes[i];
@@ -74,7 +74,7 @@ static void mark_chains(struct findings *f, const struct diff *diff)
 	}
 }
 
-static void mark_callers(struct findings *f, const struct diff *diff, size_t chain)
+static void mark_callers(struct history_findings *f, const struct diff *diff, size_t chain)
 {
 	memset(f->is_caller, 0, diff->function_count * sizeof(*f->is_caller));
 	for (uint32_t node = 1; node < diff->node_count; node++) {
@@ -94,7 +94,8 @@ enum { EXPLAIN_MAX_CHAINS = 20 };
 bool history_find(const struct diff *diff, struct buffer *out, struct error *err)
 {
 	CLEANUP(findings_deinit)
-	struct findings f = { malloc(diff->function_count + 1), calloc(diff->function_count + 1, sizeof(*f.chains)),
+	struct history_findings f = { malloc(diff->function_count + 1),
+		calloc(diff->function_count + 1, sizeof(*f.chains)),
 		calloc(diff->function_count + 1, sizeof(*f.is_caller)) };
 	size_t count = 0;
 
@@ -119,14 +120,14 @@ bool history_find(const struct diff *diff, struct buffer *out, struct error *err
 
 /* ---- Applying ---- */
 
-struct explained {
+struct history_explained {
 	uint32_t key; /* string of the set; UINT32_MAX: it has no such function */
 	enum explain_kind kind;
 	uint64_t chain;
 };
 
-static bool explain_read(const struct summary_set *set, struct byte_reader *r, struct explained **found, size_t *count,
-	struct error *err)
+static bool explain_read(const struct summary_set *set, struct byte_reader *r, struct history_explained **found,
+	size_t *count, struct error *err)
 {
 	uint64_t most = byte_reader_uleb128(r);
 
@@ -136,7 +137,7 @@ static bool explain_read(const struct summary_set *set, struct byte_reader *r, s
 	if (!*found)
 		return error_set_memory(err);
 	for (*count = 0; *count < most; ++*count) {
-		struct explained *e = &(*found)[*count];
+		struct history_explained *e = &(*found)[*count];
 		uint64_t size = byte_reader_uleb128(r);
 		const uint8_t *key = byte_reader_bytes(r, size <= byte_reader_left(r) ? (size_t)size : SIZE_MAX);
 		uint8_t kind = byte_reader_u8(r);
@@ -151,8 +152,8 @@ static bool explain_read(const struct summary_set *set, struct byte_reader *r, s
 }
 
 /* What was found of the function of a change; NULL: nothing. */
-static const struct explained *explain_of(
-	const struct history *history, const struct history_change *change, const struct explained *found, size_t count)
+static const struct history_explained *explain_of(const struct history *history, const struct history_change *change,
+	const struct history_explained *found, size_t count)
 {
 	for (size_t i = 0; i < count && change->function != HISTORY_WHOLE; i++)
 		if (found[i].key == history->set->functions[change->function].key)
@@ -161,8 +162,8 @@ static const struct explained *explain_of(
 }
 
 /* Of two changes of one chain the one that the diff names it by is listed, else the greater one. */
-static bool explain_is_better(const struct history_change *a, const struct explained *of_a,
-	const struct history_change *b, const struct explained *of_b)
+static bool explain_is_better(const struct history_change *a, const struct history_explained *of_a,
+	const struct history_change *b, const struct history_explained *of_b)
 {
 	if (of_a->kind != of_b->kind)
 		return of_a->kind == EXPLAIN_NAMES;
@@ -174,7 +175,7 @@ static bool explain_is_better(const struct history_change *a, const struct expla
  * segments beside the point alone: where the history has one function grow and the other shrink, they are two changes.
  */
 static void explain_chains(
-	const struct history_series *series, const struct explained *const *of, bool *is_listed_elsewhere)
+	const struct history_series *series, const struct history_explained *const *of, bool *is_listed_elsewhere)
 {
 	for (size_t i = 0; i < series->change_count; i++) {
 		const struct history_change *a = &series->changes[i];
@@ -195,7 +196,7 @@ static void explain_chains(
 
 /* Marks what other changes of the point say, where such a one is listed. */
 static void explain_others(
-	const struct history_series *series, const struct explained *const *of, bool *is_listed_elsewhere)
+	const struct history_series *series, const struct history_explained *const *of, bool *is_listed_elsewhere)
 {
 	bool more = false, less = false;
 
@@ -215,7 +216,7 @@ static void explain_others(
  * themselves is not shown.
  */
 static void explain_callers(
-	const struct history_series *series, const struct explained *const *of, bool *is_listed_elsewhere)
+	const struct history_series *series, const struct history_explained *const *of, bool *is_listed_elsewhere)
 {
 	for (size_t i = 0; i < series->change_count; i++) {
 		const struct history_change *caller = &series->changes[i];
@@ -231,12 +232,12 @@ static void explain_callers(
 	}
 }
 
-static bool explain_apply(struct history *history, const struct history_pair *pair, const struct explained *found,
-	size_t count, struct error *err)
+static bool explain_apply(struct history *history, const struct history_pair *pair,
+	const struct history_explained *found, size_t count, struct error *err)
 {
 	struct history_series *series = &history->series[pair->series];
 	CLEANUP(cleanup_free) bool *is_listed_elsewhere = calloc(series->change_count + 1, sizeof(bool));
-	CLEANUP(cleanup_free) const struct explained **of = calloc(series->change_count + 1, sizeof(*of));
+	CLEANUP(cleanup_free) const struct history_explained **of = calloc(series->change_count + 1, sizeof(*of));
 	size_t kept = 0;
 
 	if (!is_listed_elsewhere || !of)
@@ -261,7 +262,7 @@ bool history_apply(
 	struct history *history, const struct history_pair *pair, const void *bytes, size_t size, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
-	CLEANUP(cleanup_free) struct explained *found = NULL;
+	CLEANUP(cleanup_free) struct history_explained *found = NULL;
 	size_t count = 0;
 
 	return explain_read(history->set, &r, &found, &count, err) && explain_apply(history, pair, found, count, err);

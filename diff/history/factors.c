@@ -36,7 +36,7 @@ static const double process_rsd = 0.05;
 
 enum control_kind { CONTROL_OWN_SAME, CONTROL_SAME, CONTROL_ALL };
 
-struct control {
+struct factors_control {
 	uint64_t fingerprint;
 	double share; /* mean of its share of a profile's total */
 	size_t there; /* in how many profiles it has enough samples */
@@ -45,10 +45,10 @@ struct control {
 	double typical; /* its typical value at the load of the series */
 };
 
-struct controls {
+struct factors_controls {
 	const struct history *history;
 	const struct history_series *series;
-	struct control *items;         /* owned; [function] */
+	struct factors_control *items; /* owned; [function] */
 	struct weighted_value *ratios; /* owned; [function] scratch */
 };
 
@@ -91,7 +91,7 @@ static bool factors_is_candidate(const struct summary_row *row, const struct sum
 	       factors_samples_of(row) >= min_ratio_samples;
 }
 
-static void controls_collect(struct controls *controls)
+static void controls_collect(struct factors_controls *controls)
 {
 	const struct history *history = controls->history;
 
@@ -100,7 +100,7 @@ static void controls_collect(struct controls *controls)
 
 		for (size_t r = 0; r < summary->row_count; r++) {
 			const struct summary_row *row = &summary->rows[r];
-			struct control *control = &controls->items[row->function];
+			struct factors_control *control = &controls->items[row->function];
 
 			if (!factors_is_candidate(row, history->set))
 				continue;
@@ -115,9 +115,9 @@ static void controls_collect(struct controls *controls)
 }
 
 /* A control is there in most profiles: else it has no typical value. */
-static bool factors_is_of_kind(const struct controls *controls, uint32_t function, enum control_kind kind)
+static bool factors_is_of_kind(const struct factors_controls *controls, uint32_t function, enum control_kind kind)
 {
-	const struct control *control = &controls->items[function];
+	const struct factors_control *control = &controls->items[function];
 
 	if (control->there * 2 <= controls->series->count)
 		return false;
@@ -126,7 +126,7 @@ static bool factors_is_of_kind(const struct controls *controls, uint32_t functio
 	return kind == CONTROL_ALL || control->is_same;
 }
 
-static size_t controls_choose(struct controls *controls)
+static size_t controls_choose(struct factors_controls *controls)
 {
 	size_t functions = controls->history->set->function_count, chosen = 0;
 
@@ -135,7 +135,7 @@ static size_t controls_choose(struct controls *controls)
 
 		chosen = 0;
 		for (uint32_t f = 0; f < functions; f++) {
-			struct control *control = &controls->items[f];
+			struct factors_control *control = &controls->items[f];
 
 			control->is_chosen = factors_is_of_kind(controls, f, (enum control_kind)kind);
 			chosen += control->is_chosen;
@@ -152,7 +152,7 @@ static int by_falling_share(const void *a, const void *b)
 	return ORDER(*(const double *)b, *(const double *)a);
 }
 
-static bool controls_keep_largest(struct controls *controls, size_t chosen, struct error *err)
+static bool controls_keep_largest(struct factors_controls *controls, size_t chosen, struct error *err)
 {
 	size_t functions = controls->history->set->function_count, count = 0;
 	CLEANUP(cleanup_free) double *shares = malloc((chosen + 1) * sizeof(*shares));
@@ -171,7 +171,7 @@ static bool controls_keep_largest(struct controls *controls, size_t chosen, stru
 }
 
 /* The typical value of each control at the present factors: the median of the profiles that have enough of it. */
-static bool controls_typify(struct controls *controls, struct error *err)
+static bool controls_typify(struct factors_controls *controls, struct error *err)
 {
 	const struct history_series *series = controls->series;
 	size_t functions = controls->history->set->function_count, total = 0;
@@ -200,7 +200,7 @@ static bool controls_typify(struct controls *controls, struct error *err)
 		}
 	}
 	for (size_t f = 0; f < functions; f++) {
-		struct control *control = &controls->items[f];
+		struct factors_control *control = &controls->items[f];
 
 		if (control->is_chosen)
 			control->typical = weighted_median(&values[starts[f] - control->there], control->there);
@@ -208,7 +208,7 @@ static bool controls_typify(struct controls *controls, struct error *err)
 	return true;
 }
 
-static double factor_of(struct controls *controls, size_t at)
+static double factor_of(struct factors_controls *controls, size_t at)
 {
 	const struct summary *summary = series_summary(controls->history, controls->series, at);
 	size_t count = 0;
@@ -230,9 +230,9 @@ static bool fill_robust(
 	const struct history *history, struct history_series *series, bool *has_controls, struct error *err)
 {
 	size_t functions = history->set->function_count, chosen;
-	CLEANUP(cleanup_free) struct control *items = calloc(functions + 1, sizeof(*items));
+	CLEANUP(cleanup_free) struct factors_control *items = calloc(functions + 1, sizeof(*items));
 	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((functions + 1) * sizeof(*ratios));
-	struct controls controls = { history, series, items, ratios };
+	struct factors_controls controls = { history, series, items, ratios };
 
 	if (!items || !ratios)
 		return error_set_memory(err);

@@ -19,7 +19,7 @@ static const char *const program_labels[] = { PROFILE_LABEL_VERSION, PROFILE_LAB
 static const char *const machine_facts[] = { "kernel", "cpu_model", "governor", "cpu_limit", "cpu_count", "toolchain",
 	NULL };
 
-struct words {
+struct history_facts_words {
 	const char *what, *before, *after; /* borrowed */
 	char texts[2][MAX_WORD];           /* of numbers */
 	int shown;                         /* characters of both values; 0: all */
@@ -28,7 +28,7 @@ struct words {
 /* ---- Labels ---- */
 
 static bool label_changed(const struct history *history, const struct history_series *series, size_t at,
-	const char *key, struct words *words)
+	const char *key, struct history_facts_words *words)
 {
 	const char *after = summary_label(history->set, series_summary(history, series, at), key), *before = NULL;
 
@@ -36,7 +36,7 @@ static bool label_changed(const struct history *history, const struct history_se
 		before = summary_label(history->set, series_summary(history, series, i), key);
 	if (!after || !before || strcmp(before, after) == 0)
 		return false;
-	*words = (struct words){ .what = key, .before = before, .after = after };
+	*words = (struct history_facts_words){ .what = key, .before = before, .after = after };
 	if (strcmp(key, PROFILE_LABEL_COMMIT) == 0 || strcmp(key, "build") == 0 || strcmp(key, "image") == 0)
 		words->shown = 12;
 	return true;
@@ -73,13 +73,13 @@ static const char *version_of(const char *path)
 }
 
 static void binary_words(const struct history *history, const struct summary_binary *before,
-	const struct summary_binary *after, struct words *words)
+	const struct summary_binary *after, struct history_facts_words *words)
 {
 	const struct summary_set *set = history->set;
 	const char *old_version = version_of(summary_string(set, before->path));
 	const char *new_version = version_of(summary_string(set, after->path));
 
-	*words = (struct words){ .what = summary_string(set, after->module) };
+	*words = (struct history_facts_words){ .what = summary_string(set, after->module) };
 	if (old_version && new_version && strcmp(old_version, new_version) != 0) {
 		words->before = old_version;
 		words->after = new_version;
@@ -91,7 +91,7 @@ static void binary_words(const struct history *history, const struct summary_bin
 }
 
 static bool binary_changed(const struct history *history, const struct history_series *series, size_t at,
-	bool is_program, struct words *words)
+	bool is_program, struct history_facts_words *words)
 {
 	const struct summary *summary = series_summary(history, series, at);
 
@@ -148,7 +148,7 @@ static const char *fact_text(const struct history *history, const struct profile
 }
 
 static bool fact_changed(const struct history *history, const struct history_series *series, size_t at,
-	const char *name, struct words *words)
+	const char *name, struct history_facts_words *words)
 {
 	const struct profile_fact *fact = fact_named(name);
 	uint32_t after = fact ? profile_fact_get(&series_summary(history, series, at)->facts, fact) : 0, before = 0;
@@ -157,7 +157,7 @@ static bool fact_changed(const struct history *history, const struct history_ser
 		before = profile_fact_get(&series_summary(history, series, i)->facts, fact);
 	if (!after || !before || before == after)
 		return false;
-	*words = (struct words){ .what = name };
+	*words = (struct history_facts_words){ .what = name };
 	words->before = fact_text(history, fact, before, words->texts[0]);
 	words->after = fact_text(history, fact, after, words->texts[1]);
 	return true;
@@ -178,8 +178,8 @@ static const char *fact_words(const char *name)
 
 /* ---- All of them ---- */
 
-static bool program_changed(
-	const struct history *history, const struct history_series *series, size_t at, struct words *words)
+static bool program_changed(const struct history *history, const struct history_series *series, size_t at,
+	struct history_facts_words *words)
 {
 	for (size_t i = 0; program_labels[i]; i++) {
 		if (label_changed(history, series, at, program_labels[i], words))
@@ -194,8 +194,8 @@ static bool is_about_profile(const char *key)
 	return strcmp(key, "started") == 0 || strcmp(key, PROFILE_LABEL_HOST) == 0 || strstr(key, "instance") != NULL;
 }
 
-static bool other_label_changed(
-	const struct history *history, const struct history_series *series, size_t at, struct words *words)
+static bool other_label_changed(const struct history *history, const struct history_series *series, size_t at,
+	struct history_facts_words *words)
 {
 	const struct summary *summary = series_summary(history, series, at);
 
@@ -210,13 +210,13 @@ static bool other_label_changed(
 
 bool facts_is_deploy(const struct history *history, const struct history_series *series, size_t at)
 {
-	struct words words;
+	struct history_facts_words words;
 
 	return program_changed(history, series, at, &words);
 }
 
-static bool any_changed(
-	const struct history *history, const struct history_series *series, size_t at, struct words *words)
+static bool any_changed(const struct history *history, const struct history_series *series, size_t at,
+	struct history_facts_words *words)
 {
 	if (program_changed(history, series, at, words) || binary_changed(history, series, at, false, words))
 		return true;
@@ -232,7 +232,7 @@ static bool any_changed(
 bool facts_changed(
 	struct history *history, const struct history_series *series, size_t at, uint32_t *id, struct error *err)
 {
-	struct words words;
+	struct history_facts_words words;
 	char text[4 * MAX_WORD];
 	int shown, size;
 

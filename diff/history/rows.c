@@ -14,7 +14,7 @@ static const double least_share = 0.5;
 static const double min_samples = 10;
 
 /* Sums over profiles, from which a row's mean and counting variance come. */
-struct sums {
+struct history_rows_sums {
 	double largest;             /* mean of the totals of two neighbours, in percent */
 	size_t last;                /* the profile behind the last one that has the function */
 	double value;               /* its total there */
@@ -29,7 +29,7 @@ static double history_rows_percent_of(const struct history_series *series, size_
 	return series->factor[profile] * 100 / series->typical_total;
 }
 
-static void sum_up(const struct history *history, const struct history_series *series, struct sums *sums)
+static void sum_up(const struct history *history, const struct history_series *series, struct history_rows_sums *sums)
 {
 	for (size_t i = 0; i < series->count; i++) {
 		const struct summary *summary = series_summary(history, series, i);
@@ -37,7 +37,7 @@ static void sum_up(const struct history *history, const struct history_series *s
 
 		for (size_t r = 0; r < summary->row_count; r++) {
 			const struct summary_row *row = &summary->rows[r];
-			struct sums *s = &sums[row->function];
+			struct history_rows_sums *s = &sums[row->function];
 
 			s->largest = fmax(s->largest, (row->total * factor + (s->last == i ? s->value : 0)) / 2);
 			s->last = i + 1;
@@ -51,7 +51,7 @@ static void sum_up(const struct history *history, const struct history_series *s
 	}
 }
 
-static size_t history_rows_choose(const struct history_build *build, struct sums *sums)
+static size_t history_rows_choose(const struct history_build *build, struct history_rows_sums *sums)
 {
 	const struct summary_set *set = build->history->set;
 	size_t chosen = 0;
@@ -66,8 +66,8 @@ static size_t history_rows_choose(const struct history_build *build, struct sums
 }
 
 /* Of each chosen function the self times of all profiles, then the totals. */
-static void fill_values(
-	const struct history *history, const struct history_series *series, const struct sums *sums, double *values)
+static void fill_values(const struct history *history, const struct history_series *series,
+	const struct history_rows_sums *sums, double *values)
 {
 	size_t n = series->count;
 
@@ -144,7 +144,7 @@ static void add_whole(const struct history_build *build, struct tested_rows *row
 }
 
 static void history_rows_add_function(const struct history_build *build, struct tested_rows *rows,
-	const struct sums *sums, uint32_t function, double *values)
+	const struct history_rows_sums *sums, uint32_t function, double *values)
 {
 	double least = build->options.min_effect_points;
 
@@ -165,7 +165,7 @@ bool rows_fill(const struct history_build *build, const struct history_series *s
 	struct tested_rows *rows, struct error *err)
 {
 	const struct summary_set *set = build->history->set;
-	CLEANUP(cleanup_free) struct sums *sums = calloc(set->function_count + 1, sizeof(*sums));
+	CLEANUP(cleanup_free) struct history_rows_sums *sums = calloc(set->function_count + 1, sizeof(*sums));
 	size_t chosen;
 
 	*rows = (struct tested_rows){ .series = series, .is_known = is_known };

@@ -25,22 +25,22 @@ static const double deploy_looks = 2;
 /* Splits with a smaller t need no look at processes, which takes time. */
 static const double least_t = 1.5;
 
-struct sums {
+struct history_search_sums {
 	double *weights, *values; /* [profile + 1] sums of weights, and of weights times values, before it; owned */
 };
 
-static void sums_deinit(struct sums *sums)
+static void sums_deinit(struct history_search_sums *sums)
 {
 	free(sums->weights);
 	free(sums->values);
 }
 
-static bool sums_fill(
-	const struct tested_rows *rows, const struct tested_row *row, struct sums *sums, struct error *err)
+static bool sums_fill(const struct tested_rows *rows, const struct tested_row *row, struct history_search_sums *sums,
+	struct error *err)
 {
 	size_t n = rows->series->count;
 
-	*sums = (struct sums){ calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double)) };
+	*sums = (struct history_search_sums){ calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double)) };
 	if (!sums->weights || !sums->values)
 		return error_set_memory(err);
 	for (size_t i = 0; i < n; i++) {
@@ -52,13 +52,13 @@ static bool sums_fill(
 	return true;
 }
 
-static double mean_between(const struct sums *sums, size_t from, size_t to)
+static double mean_between(const struct history_search_sums *sums, size_t from, size_t to)
 {
 	return (sums->values[to] - sums->values[from]) / (sums->weights[to] - sums->weights[from]);
 }
 
-static struct contrast contrast_of_sums(
-	const struct tested_row *row, double scale, const struct sums *sums, size_t from, size_t at, size_t to)
+static struct contrast contrast_of_sums(const struct tested_row *row, double scale,
+	const struct history_search_sums *sums, size_t from, size_t at, size_t to)
 {
 	double left = sums->weights[at] - sums->weights[from], right = sums->weights[to] - sums->weights[at];
 	double variance = scale * row->mean * row->mean * (1 / left + 1 / right) * row->dependence;
@@ -125,9 +125,9 @@ struct contrast contrast_of(const struct tested_rows *rows, const struct tested_
 /* ---- Splits ---- */
 
 struct looking {
-	const struct search *search;
+	const struct history_search *search;
 	const struct tested_row *row;
-	struct sums sums;
+	struct history_search_sums sums;
 	double compared; /* splits that are compared in all */
 	double scale;    /* of the noise */
 	/* The best so far. */
@@ -140,7 +140,7 @@ struct looking {
 
 static void search_look_at(struct looking *l, size_t from, size_t at, size_t to, double penalty)
 {
-	const struct search *search = l->search;
+	const struct history_search *search = l->search;
 	double delta = mean_between(&l->sums, at, to) - mean_between(&l->sums, from, at), p;
 	struct contrast contrast;
 
@@ -166,7 +166,7 @@ static void search_look_at(struct looking *l, size_t from, size_t at, size_t to,
 
 static void look_in(struct looking *l, size_t from, size_t to)
 {
-	const struct search *search = l->search;
+	const struct history_search *search = l->search;
 
 	for (size_t at = from + 1; at < to; at++) {
 		bool is_wide = at - from >= MIN_SIDE && to - at >= MIN_SIDE;
@@ -218,7 +218,7 @@ static double seeded(struct looking *l, size_t from, size_t to)
 }
 
 static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t to, unsigned int depth,
-	struct candidates *candidates, struct error *err)
+	struct history_candidates *candidates, struct error *err)
 {
 	size_t at;
 
@@ -239,20 +239,20 @@ static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t 
 	if (!ARRAY_RESERVE(&candidates->items, &candidates->capacity, candidates->count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	at = l->at;
-	candidates->items[candidates->count++] = (struct candidate){ row, at, l->p, l->scale, l->is_deploy, 1 };
+	candidates->items[candidates->count++] = (struct history_candidate){ row, at, l->p, l->scale, l->is_deploy, 1 };
 	return search_segment(l, row, from, at, depth - 1, candidates, err) &&
 	       search_segment(l, row, at, to, depth - 1, candidates, err);
 }
 
 static int search_by_at(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct history_candidate *x = a, *y = b;
 
 	return ORDER(x->at, y->at);
 }
 
 /* The noise about the means between the candidates, at least that of the search. */
-static double scale_between(const struct looking *l, const struct candidate *candidates, size_t count)
+static double scale_between(const struct looking *l, const struct history_candidate *candidates, size_t count)
 {
 	size_t n = l->search->rows->series->count, next = 0;
 	double squares = 0, mean = 0;
@@ -299,7 +299,7 @@ static double share_behind(const struct looking *l, size_t from, size_t at, size
  */
 static double p_between(const struct looking *l, size_t from, size_t at, size_t to, size_t points)
 {
-	const struct search *search = l->search;
+	const struct history_search *search = l->search;
 	const struct tested_row *row = l->row;
 	double rsd = row->function == HISTORY_WHOLE ? search->whole_process_rsd : search->process_rsd;
 	struct contrast contrast = contrast_of_sums(row, l->scale, &l->sums, from, at, to);
@@ -326,7 +326,7 @@ static double p_between(const struct looking *l, size_t from, size_t at, size_t 
 	return tail_two_sided(delta / contrast.error, contrast.freedom);
 }
 
-static void retest(struct looking *l, struct candidate *candidates, size_t *count)
+static void retest(struct looking *l, struct history_candidate *candidates, size_t *count)
 {
 	size_t n = l->search->rows->series->count;
 
@@ -349,7 +349,8 @@ static void retest(struct looking *l, struct candidate *candidates, size_t *coun
 	}
 }
 
-bool search_row(const struct search *search, uint32_t row, struct candidates *candidates, struct error *err)
+bool search_row(
+	const struct history_search *search, uint32_t row, struct history_candidates *candidates, struct error *err)
 {
 	enum { MOST_DEPTH = 32 };
 	size_t n = search->rows->series->count, first = candidates->count;

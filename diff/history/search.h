@@ -20,7 +20,7 @@
  * the difference has a variance for that, unless each profile has a process of its own.
  */
 
-struct candidate {
+struct history_candidate {
 	uint32_t row;
 	size_t at;
 	double p;     /* corrected for the search, not for other rows */
@@ -29,8 +29,8 @@ struct candidate {
 	double q; /* filled by whoever has those of all rows */
 };
 
-struct candidates {
-	struct candidate *items; /* owned */
+struct history_candidates {
+	struct history_candidate *items; /* owned */
 	size_t count, capacity;
 };
 
@@ -45,7 +45,7 @@ struct contrast {
 struct contrast contrast_of(const struct tested_rows *rows, const struct tested_row *row, size_t from, size_t at,
 	size_t to, const uint32_t *processes, double process_rsd);
 
-struct search {
+struct history_search {
 	const struct history_build *build;
 	const struct tested_rows *rows;
 	const bool *is_deploy;     /* [profile] a deploy or a start of the process lies before it */
@@ -57,7 +57,8 @@ struct search {
 
 /* Appends the candidates of a row. */
 COMMON_MUST_CHECK
-bool search_row(const struct search *search, uint32_t row, struct candidates *candidates, struct error *err);
+bool search_row(
+	const struct history_search *search, uint32_t row, struct history_candidates *candidates, struct error *err);
 
 /* ---- Processes ---- */
 

@@ -14,7 +14,7 @@ static const int64_t first_believed_s = 946684800, last_believed_s = 4102444800,
 
 enum { SERIES_MAX_TEXT_BYTES = 1 << 26, SERIES_MAX_KEY_BYTES = 1 << 28, SERIES_ID_DIGITS = 12 };
 
-struct entry {
+struct history_series_entry {
 	uint32_t key; /* string of the history: what its series is of */
 	size_t summary;
 	bool is_left_out;
@@ -110,7 +110,8 @@ static bool history_series_intern(struct string_table *strings, struct buffer *t
 	return buffer_ok(text, err) && string_table_add(strings, text->data ? text->data : "", text->size, id, err);
 }
 
-static bool find_keys(struct history_build *build, struct entry *entries, struct string_table *keys, struct error *err)
+static bool find_keys(
+	struct history_build *build, struct history_series_entry *entries, struct string_table *keys, struct error *err)
 {
 	const struct summary_set *set = build->history->set;
 
@@ -119,7 +120,7 @@ static bool find_keys(struct history_build *build, struct entry *entries, struct
 
 		buffer_init(&text, SERIES_MAX_TEXT_BYTES);
 		history_series_append_key(&text, set, &set->items[i]);
-		entries[i] = (struct entry){ .summary = i };
+		entries[i] = (struct history_series_entry){ .summary = i };
 		if (!history_series_intern(keys, &text, &entries[i].key, err))
 			return false;
 	}
@@ -130,7 +131,7 @@ static bool find_keys(struct history_build *build, struct entry *entries, struct
 
 static int by_series_and_time(const void *a, const void *b, void *context)
 {
-	const struct entry *x = a, *y = b;
+	const struct history_series_entry *x = a, *y = b;
 	const struct summary_set *set = context;
 	const struct summary *m = &set->items[x->summary], *n = &set->items[y->summary];
 	int order;
@@ -147,7 +148,7 @@ static int by_series_and_time(const void *a, const void *b, void *context)
 
 static int by_id(const void *a, const void *b, void *context)
 {
-	const struct entry *x = a, *y = b;
+	const struct history_series_entry *x = a, *y = b;
 	const struct summary_set *set = context;
 	const struct summary *m = &set->items[x->summary], *n = &set->items[y->summary];
 
@@ -160,14 +161,14 @@ static int by_id(const void *a, const void *b, void *context)
 
 /* ---- Profiles of no series ---- */
 
-static bool leave_out(struct history *history, struct entry *entry, const char *why, struct error *err)
+static bool leave_out(struct history *history, struct history_series_entry *entry, const char *why, struct error *err)
 {
 	entry->is_left_out = true;
 	return notices_add(history, &history->notices, &history->notice_count, err, "%s %s",
 		summary_string(history->set, history->set->items[entry->summary].name), why);
 }
 
-static bool drop_repeated(struct history *history, struct entry *entries, struct error *err)
+static bool drop_repeated(struct history *history, struct history_series_entry *entries, struct error *err)
 {
 	const struct summary_set *set = history->set;
 
@@ -190,7 +191,8 @@ static bool is_believed(int64_t start_unix_ns)
 }
 
 /* Where no profile has a time, they are taken in the order in which they were named. */
-static bool drop_undated(struct history *history, struct entry *entries, bool any_dated, struct error *err)
+static bool drop_undated(
+	struct history *history, struct history_series_entry *entries, bool any_dated, struct error *err)
 {
 	for (size_t i = 0; any_dated && i < history->set->count; i++) {
 		const struct summary *summary = &history->set->items[entries[i].summary];
@@ -229,8 +231,8 @@ static bool series_say(struct history *history, struct history_series *series, s
 		       "%zu profiles have the time of the one before: no change is looked for between them.", equal);
 }
 
-static bool series_fill(struct history *history, struct history_series *series, const struct entry *entries,
-	size_t count, struct error *err)
+static bool series_fill(struct history *history, struct history_series *series,
+	const struct history_series_entry *entries, size_t count, struct error *err)
 {
 	const struct summary *last = &history->set->items[entries[count - 1].summary];
 	CLEANUP(buffer_deinit) struct buffer title, facts;
@@ -249,7 +251,8 @@ static bool series_fill(struct history *history, struct history_series *series, 
 	       history_series_intern(history->strings, &facts, &series->facts, err) && series_say(history, series, err);
 }
 
-static bool series_split(struct history *history, const struct entry *entries, size_t used, struct error *err)
+static bool series_split(
+	struct history *history, const struct history_series_entry *entries, size_t used, struct error *err)
 {
 	for (size_t from = 0, to; from < used; from = to) {
 		for (to = from + 1; to < used && entries[to].key == entries[from].key;)
@@ -277,7 +280,7 @@ bool series_find(struct history_build *build, struct error *err)
 {
 	struct history *history = build->history;
 	const struct summary_set *set = history->set;
-	CLEANUP(cleanup_free) struct entry *entries = calloc(set->count + 1, sizeof(*entries));
+	CLEANUP(cleanup_free) struct history_series_entry *entries = calloc(set->count + 1, sizeof(*entries));
 	struct string_table *keys = NULL;
 	size_t used = 0;
 	bool any_dated = false, ok;

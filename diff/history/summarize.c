@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* What is summed up, and where it goes. */
-struct summing {
+struct summarize_summing {
 	struct summary_set *set;
 	const struct profile *profile;
 	const struct diff_function_units *units;
@@ -23,7 +23,7 @@ struct summing {
  * The standard error of a row by its units: the delete-one jackknife of value over size (Efron and Stein, The jackknife
  * estimate of variance, Annals of Statistics 9, 1981), times the size.
  */
-static double summing_jackknife(const struct summing *s, const double *values, double sum)
+static double summing_jackknife(const struct summarize_summing *s, const double *values, double sum)
 {
 	size_t count = s->units->count;
 	double mean = 0, squares = 0;
@@ -45,7 +45,7 @@ static double summing_jackknife(const struct summing *s, const double *values, d
  * The standard error of counting samples. Where the size is the total, a row of all of it cannot vary; it still has the
  * error of one sample, since no value is exact.
  */
-static double summing_counting(const struct summing *s, double sum)
+static double summing_counting(const struct summarize_summing *s, double sum)
 {
 	double weight = s->units->sample_weight, rest = 1;
 
@@ -54,7 +54,7 @@ static double summing_counting(const struct summing *s, double sum)
 	return sqrt(sum * weight * rest);
 }
 
-static float summing_error(const struct summing *s, const double *values, double sum)
+static float summing_error(const struct summarize_summing *s, const double *values, double sum)
 {
 	double error = summing_counting(s, sum);
 
@@ -65,24 +65,25 @@ static float summing_error(const struct summing *s, const double *values, double
 
 /* ---- Strings ---- */
 
-static bool summing_text(const struct summing *s, const char *text, uint32_t *id, struct error *err)
+static bool summing_text(const struct summarize_summing *s, const char *text, uint32_t *id, struct error *err)
 {
 	return string_table_add(s->set->strings, text, strlen(text), id, err);
 }
 
-static bool summing_string(const struct summing *s, uint32_t from, uint32_t *id, struct error *err)
+static bool summing_string(const struct summarize_summing *s, uint32_t from, uint32_t *id, struct error *err)
 {
 	return summing_text(s, profile_string(s->profile, from), id, err);
 }
 
-static bool summing_diff_string(const struct summing *s, uint32_t from, uint32_t *id, struct error *err)
+static bool summing_diff_string(const struct summarize_summing *s, uint32_t from, uint32_t *id, struct error *err)
 {
 	return summing_text(s, diff_string(s->units->diff, from), id, err);
 }
 
 /* ---- Functions ---- */
 
-static bool summing_function(const struct summing *s, const struct diff_function *f, uint32_t *id, struct error *err)
+static bool summing_function(
+	const struct summarize_summing *s, const struct diff_function *f, uint32_t *id, struct error *err)
 {
 	struct summary_function function = {
 		.origin = f->origin, .language = f->language, .interrupt = f->interrupt || f->compiles
@@ -96,7 +97,7 @@ static bool summing_function(const struct summing *s, const struct diff_function
 	       summing_diff_string(s, f->file, &function.file, err) && summary_add_function(s->set, &function, id, err);
 }
 
-static bool summing_rows(const struct summing *s, struct error *err)
+static bool summing_rows(const struct summarize_summing *s, struct error *err)
 {
 	const struct diff *diff = s->units->diff;
 
@@ -142,7 +143,7 @@ static bool summing_is_command(const struct profile *profile, uint32_t module)
 	       (*process && strncmp(name, process, COMM_CHARS) == 0);
 }
 
-static bool summing_binary(const struct summing *s, const struct profile_mapping *mapping, struct error *err)
+static bool summing_binary(const struct summarize_summing *s, const struct profile_mapping *mapping, struct error *err)
 {
 	struct summary_binary binary = { .is_program = summing_has_users_functions(s->profile, mapping->module) };
 
@@ -151,7 +152,7 @@ static bool summing_binary(const struct summing *s, const struct profile_mapping
 	       summing_string(s, mapping->build_id, &binary.build_id, err) && summary_add_binary(s->set, &binary, err);
 }
 
-static bool summing_binaries(const struct summing *s, struct error *err)
+static bool summing_binaries(const struct summarize_summing *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
 	CLEANUP(cleanup_free) bool *sampled = calloc(profile->mapping_count + 1, sizeof(*sampled));
@@ -180,7 +181,7 @@ static bool summing_binaries(const struct summing *s, struct error *err)
 
 /* ---- Circumstances ---- */
 
-static bool summing_facts(const struct summing *s, struct error *err)
+static bool summing_facts(const struct summarize_summing *s, struct error *err)
 {
 	struct summary *summary = s->summary;
 	size_t count;
@@ -204,7 +205,7 @@ static bool summing_facts(const struct summing *s, struct error *err)
 	return true;
 }
 
-static void summing_runs(const struct summing *s, int64_t file_time_unix_ns)
+static void summing_runs(const struct summarize_summing *s, int64_t file_time_unix_ns)
 {
 	const struct profile *profile = s->profile;
 	struct summary *summary = s->summary;
@@ -234,7 +235,7 @@ static double summing_lost(const struct profile_quality *quality)
 	return all > 0 ? ((double)quality->lost + kept * fmax(cut, 0) / 100) / all : 0;
 }
 
-static void summing_values(const struct summing *s)
+static void summing_values(const struct summarize_summing *s)
 {
 	const struct diff *diff = s->units->diff;
 	const struct profile_quality *quality = &s->profile->quality;
@@ -254,7 +255,7 @@ static void summing_values(const struct summing *s)
 	summary->requests = s->units->work ? diff->requests[DIFF_HEAD].count : 0;
 }
 
-static bool summing_words(const struct summing *s, const struct summary_options *options, struct error *err)
+static bool summing_words(const struct summarize_summing *s, const struct summary_options *options, struct error *err)
 {
 	const struct diff *diff = s->units->diff;
 	struct summary *summary = s->summary;
@@ -266,7 +267,7 @@ static bool summing_words(const struct summing *s, const struct summary_options 
 	       summing_diff_string(s, diff->requests[DIFF_HEAD].event, &summary->work_event, err);
 }
 
-static bool summing_fill(struct summing *s, const struct summary_options *options, struct error *err)
+static bool summing_fill(struct summarize_summing *s, const struct summary_options *options, struct error *err)
 {
 	s->summary->id[0] = options->id[0];
 	s->summary->id[1] = options->id[1];
@@ -285,7 +286,7 @@ bool history_summarize(struct summary_set *set, const struct profile *profile, c
 	struct error *err)
 {
 	CLEANUP(diff_function_units_cleanup) struct diff_function_units *units = NULL;
-	struct summing summing = { .set = set, .profile = profile };
+	struct summarize_summing summing = { .set = set, .profile = profile };
 
 	if (!diff_function_units_create(profile, &(struct diff_options){ .metric = options->metric }, &units, err) ||
 		!summary_add_empty(set, &summing.summary, err))

@@ -25,7 +25,7 @@ struct align {
 };
 
 /* Lines of both sides that are aligned with each other. */
-struct part {
+struct listing_align_part {
 	uint32_t base, base_end, head, head_end;
 };
 
@@ -36,7 +36,7 @@ static void align_deinit(struct align *align)
 }
 
 /* Takes equal lines from both ends. */
-static void trim(const struct align *align, struct part *part)
+static void trim(const struct align *align, struct listing_align_part *part)
 {
 	while (part->base < part->base_end && part->head < part->head_end &&
 		align->base[part->base] == align->head[part->head])
@@ -68,7 +68,7 @@ static bool comes_by_head(const struct align *align, int32_t edits, int32_t diag
 
 /* Matches the lines on the way to where the edits led. */
 static void listing_align_trace_back(
-	const struct align *align, const struct part *part, int32_t edits, int32_t diagonal)
+	const struct align *align, const struct listing_align_part *part, int32_t edits, int32_t diagonal)
 {
 	int32_t x = traced(align, edits, diagonal);
 
@@ -88,7 +88,7 @@ static void listing_align_trace_back(
 }
 
 /* Goes on over equal lines. */
-static int32_t slide(const struct align *align, const struct part *part, int32_t x, int32_t diagonal)
+static int32_t slide(const struct align *align, const struct listing_align_part *part, int32_t x, int32_t diagonal)
 {
 	int32_t width = (int32_t)(part->base_end - part->base), height = (int32_t)(part->head_end - part->head);
 
@@ -102,7 +102,7 @@ static int32_t slide(const struct align *align, const struct part *part, int32_t
  * Aligns the front of a part by at most ALIGN_MOST_EDITS, and moves the part behind what was aligned. Points beyond the
  * part's ends are reached too, and lead nowhere.
  */
-static void edit(const struct align *align, struct part *part)
+static void edit(const struct align *align, struct listing_align_part *part)
 {
 	int32_t width = (int32_t)(part->base_end - part->base), height = (int32_t)(part->head_end - part->head);
 	int32_t best_edits = 0, best = 0, furthest = -1;
@@ -131,7 +131,7 @@ static void edit(const struct align *align, struct part *part)
 /* ---- Anchors ---- */
 
 /* Lists the lines that are unique in both sides of a part, in the order of base. */
-static size_t find_anchors(const struct align *align, const struct part *part, struct anchor *anchors)
+static size_t find_anchors(const struct align *align, const struct listing_align_part *part, struct anchor *anchors)
 {
 	struct occurrence *of = align->occurrences;
 	size_t count = 0;
@@ -188,24 +188,25 @@ static size_t keep_rising(struct anchor *anchors, size_t count, uint32_t *piles)
 	return length;
 }
 
-static bool align_part(const struct align *align, struct part part, int level, struct error *err);
+static bool align_part(const struct align *align, struct listing_align_part part, int level, struct error *err);
 
-static bool align_between(const struct align *align, const struct part *part, const struct anchor *anchors,
-	size_t count, int level, struct error *err)
+static bool align_between(const struct align *align, const struct listing_align_part *part,
+	const struct anchor *anchors, size_t count, int level, struct error *err)
 {
 	uint32_t base = part->base, head = part->head;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!align_part(align, (struct part){ base, anchors[i].base, head, anchors[i].head }, level, err))
+		if (!align_part(align, (struct listing_align_part){ base, anchors[i].base, head, anchors[i].head },
+			    level, err))
 			return false;
 		align->match[anchors[i].base] = anchors[i].head;
 		base = anchors[i].base + 1;
 		head = anchors[i].head + 1;
 	}
-	return align_part(align, (struct part){ base, part->base_end, head, part->head_end }, level, err);
+	return align_part(align, (struct listing_align_part){ base, part->base_end, head, part->head_end }, level, err);
 }
 
-static bool align_part(const struct align *align, struct part part, int level, struct error *err)
+static bool align_part(const struct align *align, struct listing_align_part part, int level, struct error *err)
 {
 	CLEANUP(cleanup_free) struct anchor *anchors = NULL;
 	CLEANUP(cleanup_free) uint32_t *piles = NULL;
@@ -247,7 +248,8 @@ bool align_lines(const struct align_side *base, const struct align_side *head, s
 	if (!align.occurrences || !align.trace)
 		return error_set_memory(err);
 	memset(match, 0xff, base->count * sizeof(*match));
-	return align_part(&align, (struct part){ 0, (uint32_t)base->count, 0, (uint32_t)head->count }, 0, err);
+	return align_part(
+		&align, (struct listing_align_part){ 0, (uint32_t)base->count, 0, (uint32_t)head->count }, 0, err);
 }
 
 /* ---- Lines that were replaced ---- */

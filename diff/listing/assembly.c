@@ -264,7 +264,7 @@ static bool find_least(const struct spent *spent, size_t count, double *least, s
 }
 
 /* What is shown of a row so far. */
-struct shown {
+struct assembly_shown {
 	const struct profile_code *code;
 	size_t next; /* the instruction behind the last one that is shown */
 };
@@ -273,7 +273,7 @@ struct shown {
  * Adds a sampled instruction, with the one before it where samples may be late. A few that lie between two take no more
  * room than a mark.
  */
-static bool add_sampled(struct disassembly *d, const struct spent *spent, size_t index, struct shown *shown,
+static bool add_sampled(struct disassembly *d, const struct spent *spent, size_t index, struct assembly_shown *shown,
 	struct listing_row *row, struct error *err)
 {
 	enum { MOST_BETWEEN = 2 };
@@ -288,7 +288,7 @@ static bool add_sampled(struct disassembly *d, const struct spent *spent, size_t
 			return false;
 		is_behind_gap = false;
 	}
-	*shown = (struct shown){ spent->code, index + 1 };
+	*shown = (struct assembly_shown){ spent->code, index + 1 };
 	return true;
 }
 
@@ -298,7 +298,7 @@ static bool assembly_add_row(struct disassembly *d, const struct spent *spent, s
 	enum { MOST_AT_ONCE = 4 };
 	struct listing_row *row = d->rows[spent->row];
 	const size_t *all = &d->listing->instruction_counts[d->side];
-	struct shown shown = { 0 };
+	struct assembly_shown shown = { 0 };
 	size_t sampled = 0;
 	double least;
 

@@ -6,13 +6,13 @@
 #include <string.h>
 
 /* A function and what it is chosen by. */
-struct candidate {
+struct choose_candidate {
 	uint32_t function;
 	bool is_own; /* its own time is proven to differ */
 	double size;
 };
 
-void choice_deinit(struct choice *choice)
+void choice_deinit(struct listing_choice *choice)
 {
 	free(choice->chosen);
 	free(choice->named);
@@ -67,7 +67,7 @@ static bool refuse_none(const struct diff *diff, const struct profile_pattern *p
 }
 
 static bool listing_choose_named(
-	const struct diff *diff, struct profile_pattern *pattern, struct choice *choice, struct error *err)
+	const struct diff *diff, struct profile_pattern *pattern, struct listing_choice *choice, struct error *err)
 {
 	for (size_t i = 0; i < diff->function_count; i++) {
 		if (!can_be_listed(diff, &diff->functions[i]) || !is_meant(diff, pattern, &diff->functions[i]))
@@ -82,7 +82,8 @@ static bool listing_choose_named(
 	return choice->count > 0 || refuse_none(diff, pattern, err);
 }
 
-static bool choose_by_name(const struct diff *diff, const char *expression, struct choice *choice, struct error *err)
+static bool choose_by_name(
+	const struct diff *diff, const char *expression, struct listing_choice *choice, struct error *err)
 {
 	struct profile_pattern pattern;
 	bool done;
@@ -97,14 +98,15 @@ static bool choose_by_name(const struct diff *diff, const char *expression, stru
 
 static int choose_by_size(const void *left, const void *right)
 {
-	const struct candidate *a = left, *b = right;
+	const struct choose_candidate *a = left, *b = right;
 
 	if (a->is_own != b->is_own)
 		return a->is_own ? -1 : 1;
 	return a->size != b->size ? ORDER(b->size, a->size) : ORDER(a->function, b->function);
 }
 
-static void choose_first(struct candidate *candidates, size_t count, size_t wanted, struct choice *choice)
+static void choose_first(
+	struct choose_candidate *candidates, size_t count, size_t wanted, struct listing_choice *choice)
 {
 	qsort(candidates, count, sizeof(*candidates), choose_by_size);
 	for (size_t i = 0; i < count && i < wanted && choice->count < LISTING_MOST_FUNCTIONS; i++) {
@@ -115,7 +117,8 @@ static void choose_first(struct candidate *candidates, size_t count, size_t want
 	}
 }
 
-static void choose_proven(const struct diff *diff, struct candidate *candidates, size_t wanted, struct choice *choice)
+static void choose_proven(
+	const struct diff *diff, struct choose_candidate *candidates, size_t wanted, struct listing_choice *choice)
 {
 	size_t count = 0;
 
@@ -124,29 +127,30 @@ static void choose_proven(const struct diff *diff, struct candidate *candidates,
 		bool is_own = diff_state_is_difference(f->self.state), is_cause = i == diff->cause.function;
 
 		if (can_be_listed(diff, f) && choose_is_proven(diff, f))
-			candidates[count++] = (struct candidate){ i, is_own || is_cause,
+			candidates[count++] = (struct choose_candidate){ i, is_own || is_cause,
 				is_cause ? INFINITY : fabs(is_own ? f->self.delta : f->total.delta) };
 	}
 	choose_first(candidates, count, wanted, choice);
 }
 
-static void choose_largest(const struct diff *diff, struct candidate *candidates, size_t wanted, struct choice *choice)
+static void choose_largest(
+	const struct diff *diff, struct choose_candidate *candidates, size_t wanted, struct listing_choice *choice)
 {
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		if (can_be_listed(diff, &diff->functions[i]))
-			candidates[count++] = (struct candidate){ i, false, total_of(&diff->functions[i]) };
+			candidates[count++] = (struct choose_candidate){ i, false, total_of(&diff->functions[i]) };
 	choose_first(candidates, count, wanted, choice);
 }
 
-bool choose_functions(
-	const struct diff *diff, const struct listing_options *options, struct choice *choice, struct error *err)
+bool choose_functions(const struct diff *diff, const struct listing_options *options, struct listing_choice *choice,
+	struct error *err)
 {
 	CLEANUP(cleanup_free)
-	struct candidate *candidates = malloc((diff->function_count + 1) * sizeof(*candidates));
+	struct choose_candidate *candidates = malloc((diff->function_count + 1) * sizeof(*candidates));
 
-	*choice = (struct choice){
+	*choice = (struct listing_choice){
 		.chosen = calloc(diff->function_count + 1, sizeof(*choice->chosen)),
 		.named = calloc(diff->function_count + 1, sizeof(*choice->named)),
 	};

@@ -4,7 +4,7 @@
 #include "diff/listing/listing.h"
 
 /* Which functions of a diff are listed. */
-struct choice {
+struct listing_choice {
 	bool *chosen, *named; /* owned; [function]; named: by the expression */
 	size_t count, left_out;
 };
@@ -15,9 +15,9 @@ struct choice {
  * to be released in any case.
  */
 COMMON_MUST_CHECK
-bool choose_functions(
-	const struct diff *diff, const struct listing_options *options, struct choice *choice, struct error *err);
-void choice_deinit(struct choice *choice);
+bool choose_functions(const struct diff *diff, const struct listing_options *options, struct listing_choice *choice,
+	struct error *err);
+void choice_deinit(struct listing_choice *choice);
 
 /* Whether a function's difference is proven: its own, or that with all that it calls. */
 bool choose_is_proven(const struct diff *diff, const struct diff_function *function);

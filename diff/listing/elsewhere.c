@@ -44,7 +44,7 @@ static bool name_other(struct lister *lister, enum diff_side number, const struc
 	const struct diff_place *place = &lister->places[number].lines->places[other->place];
 	const char *path = profile_string(profile, place->file), *slash = strrchr(path, '/');
 	struct sources_file file = { .line = place->line, .build_id = side->build_id };
-	const struct source *source;
+	const struct listing_source *source;
 
 	if (!string_table_add(lister->listing->strings, path, strlen(path), &other->file, err))
 		return false;

@@ -80,14 +80,14 @@ static bool listing_evidence_make_groups(struct judging *judging, struct error *
 /* ---- Samples ---- */
 
 /* The groups of all samples of a side. */
-struct grouping {
+struct listing_evidence_grouping {
 	uint32_t *first, *groups; /* owned */
 	bool *left_out;           /* owned */
 	uint32_t *met;            /* owned; [group] the last sample that it was met on, counted from 1 */
 	size_t count, capacity;
 };
 
-static void listing_evidence_grouping_deinit(struct grouping *grouping)
+static void listing_evidence_grouping_deinit(struct listing_evidence_grouping *grouping)
 {
 	free(grouping->first);
 	free(grouping->groups);
@@ -97,7 +97,7 @@ static void listing_evidence_grouping_deinit(struct grouping *grouping)
 
 /* Appends the groups of a sample, the outermost first: a chain leads outwards. */
 static bool listing_evidence_add_sample(const struct judging *judging, enum diff_side side, uint32_t sample,
-	struct grouping *grouping, struct error *err)
+	struct listing_evidence_grouping *grouping, struct error *err)
 {
 	const struct lister_places *places = &judging->lister->places[side];
 	const struct diff_lines *lines = places->lines;
@@ -129,7 +129,7 @@ static bool regroup(struct judging *judging, enum diff_side side, struct error *
 	const struct diff *diff = judging->lister->diff;
 	const struct profile *profile = judging->lister->profiles[side];
 	CLEANUP(listing_evidence_grouping_deinit)
-	struct grouping grouping = {
+	struct listing_evidence_grouping grouping = {
 		.first = malloc((profile->sample_count + 1) * sizeof(*grouping.first)),
 		.left_out = malloc((profile->sample_count + 1) * sizeof(*grouping.left_out)),
 		.met = calloc(judging->group_count + 1, sizeof(*grouping.met)),

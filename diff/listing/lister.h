@@ -22,7 +22,7 @@ struct lister {
 	const struct listing_options *options;
 	struct listing *listing; /* owned until it is done */
 	struct lister_places places[DIFF_SIDES];
-	struct sources sources[DIFF_SIDES];
+	struct listing_sources sources[DIFF_SIDES];
 	size_t row_count; /* of all functions so far */
 };
 
@@ -47,7 +47,7 @@ struct lister_side {
 	size_t other_count;
 	const char *build_id; /* borrowed; "" */
 	uint32_t definition;  /* its line; 0: not known */
-	const struct source *source;
+	const struct listing_source *source;
 	uint32_t *numbers; /* owned: of its lines, rising; with text all from its definition to its end */
 	uint32_t *rows;    /* owned: of these lines */
 	size_t count;

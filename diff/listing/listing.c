@@ -122,7 +122,7 @@ static bool is_precise(const struct diff *diff, const struct profile *profile)
 	return metric != PROFILE_NONE && profile_has_precise_addresses(profile, metric);
 }
 
-static bool listing_list_functions(struct lister *lister, const struct choice *choice, struct error *err)
+static bool listing_list_functions(struct lister *lister, const struct listing_choice *choice, struct error *err)
 {
 	struct listing *listing = lister->listing;
 	size_t count = 0;
@@ -171,7 +171,7 @@ bool listing_create(const struct diff *diff, const struct profile *const profile
 {
 	CLEANUP(lister_deinit)
 	struct lister lister = { .diff = diff, .profiles = profiles, .options = options };
-	CLEANUP(choice_deinit) struct choice choice = { 0 };
+	CLEANUP(choice_deinit) struct listing_choice choice = { 0 };
 
 	if (!lister_init(&lister, err) || !choose_functions(diff, options, &choice, err))
 		return false;

@@ -103,7 +103,7 @@ static void match_distances(const struct lister_side sides[DIFF_SIDES], uint32_t
 
 /* ---- Rows ---- */
 
-struct rows {
+struct listing_rows {
 	struct lister *lister;
 	struct listing_function *listed;
 	struct lister_side sides[DIFF_SIDES];
@@ -111,14 +111,14 @@ struct rows {
 	bool has_texts; /* on all sides that have lines */
 };
 
-static void rows_deinit(struct rows *rows)
+static void rows_deinit(struct listing_rows *rows)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		lister_side_deinit(&rows->sides[side]);
 }
 
 /* Appends a row of one line of each side; SIZE_MAX: of none. */
-static bool listing_rows_add_row(struct rows *rows, size_t base, size_t head, bool is_equal, struct error *err)
+static bool listing_rows_add_row(struct listing_rows *rows, size_t base, size_t head, bool is_equal, struct error *err)
 {
 	const size_t lines[DIFF_SIDES] = { base, head };
 	struct string_table *strings = rows->lister->listing->strings;
@@ -151,7 +151,8 @@ static struct align_text shown_text(const struct lister_side *side, size_t line)
 }
 
 /* Appends lines that were replaced, opposite each other. */
-static bool add_hunk(struct rows *rows, const size_t from[DIFF_SIDES], const size_t to[DIFF_SIDES], struct error *err)
+static bool add_hunk(
+	struct listing_rows *rows, const size_t from[DIFF_SIDES], const size_t to[DIFF_SIDES], struct error *err)
 {
 	size_t counts[DIFF_SIDES] = { to[DIFF_BASE] - from[DIFF_BASE], to[DIFF_HEAD] - from[DIFF_HEAD] };
 	CLEANUP(cleanup_free)
@@ -186,7 +187,7 @@ static bool add_hunk(struct rows *rows, const size_t from[DIFF_SIDES], const siz
 	return true;
 }
 
-static bool listing_rows_add_rows(struct rows *rows, const uint32_t *match, struct error *err)
+static bool listing_rows_add_rows(struct listing_rows *rows, const uint32_t *match, struct error *err)
 {
 	size_t from[DIFF_SIDES] = { 0, 0 }, counts[DIFF_SIDES];
 
@@ -205,7 +206,7 @@ static bool listing_rows_add_rows(struct rows *rows, const uint32_t *match, stru
 }
 
 /* Places are in order of lines, and so are the lines. */
-static void listing_rows_add_times(struct rows *rows, enum diff_side number)
+static void listing_rows_add_times(struct listing_rows *rows, enum diff_side number)
 {
 	struct lister_side *side = &rows->sides[number];
 	size_t line = 0;
@@ -266,7 +267,7 @@ static void fold(struct listing_function *listed, const bool *kept, uint32_t *mo
 	listed->row_count = count;
 }
 
-static bool fold_rows(struct rows *rows, struct error *err)
+static bool fold_rows(struct listing_rows *rows, struct error *err)
 {
 	struct listing_function *listed = rows->listed;
 	CLEANUP(cleanup_free) bool *kept = calloc(listed->row_count + 1, sizeof(*kept));
@@ -288,7 +289,7 @@ static bool fold_rows(struct rows *rows, struct error *err)
 /* ---- All of it ---- */
 
 /* Rows are counted over all functions, from here on. */
-static void renumber(struct rows *rows)
+static void renumber(struct listing_rows *rows)
 {
 	struct lister *lister = rows->lister;
 
@@ -317,7 +318,7 @@ static void listing_rows_estimate(const struct lister *lister, struct listing_ro
 		row->time[DIFF_BASE].samples = NAN;
 }
 
-static bool match_lines(struct rows *rows, uint32_t *match, struct error *err)
+static bool match_lines(struct listing_rows *rows, uint32_t *match, struct error *err)
 {
 	const struct lister_side *base = &rows->sides[DIFF_BASE], *head = &rows->sides[DIFF_HEAD];
 
@@ -333,7 +334,7 @@ static bool match_lines(struct rows *rows, uint32_t *match, struct error *err)
 
 bool lister_make_rows(struct lister *lister, struct listing_function *listed, struct error *err)
 {
-	CLEANUP(rows_deinit) struct rows rows = { .lister = lister, .listed = listed };
+	CLEANUP(rows_deinit) struct listing_rows rows = { .lister = lister, .listed = listed };
 	CLEANUP(cleanup_free) uint32_t *match = NULL;
 
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)

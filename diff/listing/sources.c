@@ -12,14 +12,14 @@ static const size_t most_bytes = (size_t)256 << 20;
 
 enum { FIRST_READ_BYTES = 1 << 16 };
 
-void sources_init(struct sources *sources, const struct profile *profile, enum diff_side side,
+void sources_init(struct listing_sources *sources, const struct profile *profile, enum diff_side side,
 	const struct listing_opener *opener, struct string_table *strings)
 {
-	*sources = (struct sources){ .profile = profile, .side = side, .opener = opener, .strings = strings };
+	*sources = (struct listing_sources){ .profile = profile, .side = side, .opener = opener, .strings = strings };
 	hash_map_init(&sources->by_path, sizeof(uint32_t));
 }
 
-void sources_deinit(struct sources *sources)
+void sources_deinit(struct listing_sources *sources)
 {
 	for (size_t i = 0; i < sources->entry_count; i++) {
 		text_deinit(&sources->entries[i]->kept.text);
@@ -76,7 +76,7 @@ static bool is_older_than_runs(const struct profile *profile, int fd)
 
 /* What shows that a file without an MD5 to compare is the one. */
 static enum profile_source_proof proof_of_place(
-	const struct sources *sources, const struct sources_file *file, enum listing_place place, int fd)
+	const struct listing_sources *sources, const struct sources_file *file, enum listing_place place, int fd)
 {
 	if (place == LISTING_DEBUGINFOD)
 		return PROFILE_SOURCE_NOT_NEWER;
@@ -85,7 +85,7 @@ static enum profile_source_proof proof_of_place(
 	return PROFILE_SOURCE_MAY_DIFFER;
 }
 
-static const struct profile_source_file *known_file(const struct sources *sources, uint32_t path)
+static const struct profile_source_file *known_file(const struct listing_sources *sources, uint32_t path)
 {
 	const char *text = string_table_get(sources->strings, path);
 	uint32_t id = string_table_find(sources->profile->strings, text, strlen(text)), file;
@@ -97,14 +97,14 @@ static const struct profile_source_file *known_file(const struct sources *source
 }
 
 /* Tries one place; `*is_right`: no other one needs to be tried. The first text that is there stays where none is. */
-static bool listing_sources_try_place(struct sources *sources, const struct sources_file *file,
-	enum listing_place place, struct source *found, bool *is_right, struct error *err)
+static bool listing_sources_try_place(struct listing_sources *sources, const struct sources_file *file,
+	enum listing_place place, struct listing_source *found, bool *is_right, struct error *err)
 {
 	const struct profile_source_file *known = known_file(sources, file->path);
 	CLEANUP(cleanup_close)
 	int fd = sources->opener->open(sources->opener->context, sources->side, place,
 		string_table_get(sources->strings, file->path), file->build_id);
-	struct source source = { .place = place };
+	struct listing_source source = { .place = place };
 	uint8_t digest[MD5_BYTES];
 	size_t size, most = most_bytes - sources->bytes;
 	char *bytes;
@@ -134,8 +134,8 @@ static bool listing_sources_try_place(struct sources *sources, const struct sour
 	return text_of_file(bytes, size, &found->text, err);
 }
 
-static bool listing_sources_find_file(
-	struct sources *sources, const struct sources_file *file, struct source *found, struct error *err)
+static bool listing_sources_find_file(struct listing_sources *sources, const struct sources_file *file,
+	struct listing_source *found, struct error *err)
 {
 	bool is_right = false;
 
@@ -147,7 +147,8 @@ static bool listing_sources_find_file(
 
 /* ---- Kept lines ---- */
 
-static bool listing_sources_find_kept(struct sources *sources, uint32_t path, struct source *kept, struct error *err)
+static bool listing_sources_find_kept(
+	struct listing_sources *sources, uint32_t path, struct listing_source *kept, struct error *err)
 {
 	const struct profile_source_file *known = known_file(sources, path);
 
@@ -163,7 +164,7 @@ static bool listing_sources_find_kept(struct sources *sources, uint32_t path, st
 }
 
 static bool listing_sources_entry_of(
-	struct sources *sources, uint32_t path, struct sources_entry **entry, struct error *err)
+	struct listing_sources *sources, uint32_t path, struct sources_entry **entry, struct error *err)
 {
 	uint32_t *found;
 	bool added = false;
@@ -182,8 +183,8 @@ static bool listing_sources_entry_of(
 	return listing_sources_find_kept(sources, path, &(*entry)->kept, err);
 }
 
-bool sources_find(
-	struct sources *sources, const struct sources_file *file, const struct source **source, struct error *err)
+bool sources_find(struct listing_sources *sources, const struct sources_file *file,
+	const struct listing_source **source, struct error *err)
 {
 	struct sources_entry *entry;
 

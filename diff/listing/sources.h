@@ -9,18 +9,18 @@
  * places in the order of enum listing_place. A file that has the MD5 which the profile knows is the one; if none has,
  * the first that is there is taken, and may differ.
  */
-struct source {
+struct listing_source {
 	struct text text;
 	enum listing_place place; /* LISTING_NOWHERE: there is none */
 	enum profile_source_proof proof;
 };
 
 struct sources_entry {
-	struct source kept, file;
+	struct listing_source kept, file;
 	bool has_asked; /* for the file */
 };
 
-struct sources {
+struct listing_sources {
 	const struct profile *profile; /* borrowed, as `opener` and `strings` */
 	enum diff_side side;
 	const struct listing_opener *opener; /* NULL: there are kept lines only */
@@ -39,11 +39,11 @@ struct sources_file {
 	bool is_script;       /* nothing was built: the program was started with the text */
 };
 
-void sources_init(struct sources *sources, const struct profile *profile, enum diff_side side,
+void sources_init(struct listing_sources *sources, const struct profile *profile, enum diff_side side,
 	const struct listing_opener *opener, struct string_table *strings);
-void sources_deinit(struct sources *sources);
+void sources_deinit(struct listing_sources *sources);
 
 /* Finds a text that has the line; `*source` NULL: there is none. It is borrowed. */
 COMMON_MUST_CHECK
-bool sources_find(
-	struct sources *sources, const struct sources_file *file, const struct source **source, struct error *err);
+bool sources_find(struct listing_sources *sources, const struct sources_file *file,
+	const struct listing_source **source, struct error *err);

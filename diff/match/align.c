@@ -272,7 +272,7 @@ static uint64_t hash_file_and_name(
 	return (hash_bytes(key, (size_t)(tick - key)) * 31 + hash_bytes(file, strlen(file))) | 1;
 }
 
-struct candidate {
+struct match_align_candidate {
 	uint64_t hash;
 	uint32_t function;
 	uint32_t side;
@@ -280,7 +280,7 @@ struct candidate {
 
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct match_align_candidate *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -288,8 +288,8 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* Lists the functions of both sides that have a hash, sorted by hash. */
-static bool collect_candidates(const struct diff_build *build, match_hash *hash, struct candidate **candidates,
-	size_t *used, struct error *err)
+static bool collect_candidates(const struct diff_build *build, match_hash *hash,
+	struct match_align_candidate **candidates, size_t *used, struct error *err)
 {
 	size_t count = build->diff->function_count;
 
@@ -303,7 +303,7 @@ static bool collect_candidates(const struct diff_build *build, match_hash *hash,
 				align_only_on(build, i, side) ? hash(build, side, &build->diff->functions[i]) : 0;
 
 			if (value)
-				(*candidates)[(*used)++] = (struct candidate){ value, i, side };
+				(*candidates)[(*used)++] = (struct match_align_candidate){ value, i, side };
 		}
 	}
 	qsort(*candidates, *used, sizeof(**candidates), compare_candidates);
@@ -313,7 +313,7 @@ static bool collect_candidates(const struct diff_build *build, match_hash *hash,
 /* Matches functions whose hash occurs exactly once on each side. Functions with an ambiguous hash stay separate. */
 static bool match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier, struct error *err)
 {
-	CLEANUP(cleanup_free) struct candidate *candidates = NULL;
+	CLEANUP(cleanup_free) struct match_align_candidate *candidates = NULL;
 	size_t used;
 
 	if (!collect_candidates(build, hash, &candidates, &used, err))
@@ -437,7 +437,7 @@ static bool join_modules(struct diff_build *build, struct module_pairs *pairs, s
 static bool match_modules(struct diff_build *build, struct error *err)
 {
 	CLEANUP(module_pairs_deinit) struct module_pairs pairs = { 0 };
-	CLEANUP(cleanup_free) struct candidate *candidates = NULL;
+	CLEANUP(cleanup_free) struct match_align_candidate *candidates = NULL;
 	const struct diff_function *functions = build->diff->functions;
 	size_t used;
 

@@ -32,23 +32,23 @@ static double within(double part, double whole)
 }
 
 /* What a node gave to a node below a frame, or took from it. */
-struct claim {
+struct match_frames_claim {
 	double amount;
 	uint32_t frame; /* the node of the frame */
 };
 
 /* The scratch data of the search for partners. `child` and `partner` are empty before and after each function. */
-struct search {
+struct match_frames_search {
 	const struct diff_build *build;
-	uint32_t *first;      /* [function] its first node; `next` leads to the others; PROFILE_NONE: it has none */
-	uint32_t *next;       /* [node] the next node of the same function */
-	uint32_t *child;      /* [function] its node right below the place in question; PROFILE_NONE: it has none */
-	double *partner;      /* [function] the part of the difference that was found below it */
-	struct claim *claims; /* [node] what it gave away or took as another frame came or went */
+	uint32_t *first; /* [function] its first node; `next` leads to the others; PROFILE_NONE: it has none */
+	uint32_t *next;  /* [node] the next node of the same function */
+	uint32_t *child; /* [function] its node right below the place in question; PROFILE_NONE: it has none */
+	double *partner; /* [function] the part of the difference that was found below it */
+	struct match_frames_claim *claims; /* [node] what it gave away or took as another frame came or went */
 	uint64_t visits, max_visits;
 };
 
-static void list_nodes(struct search *s)
+static void list_nodes(struct match_frames_search *s)
 {
 	const struct diff *diff = s->build->diff;
 
@@ -72,7 +72,7 @@ static bool has_both(const struct diff *diff, uint32_t node)
 }
 
 /* The nearest node above one that both sides have; 0 for the root. */
-static uint32_t match_frames_place_of(struct search *s, uint32_t node)
+static uint32_t match_frames_place_of(struct match_frames_search *s, uint32_t node)
 {
 	const struct diff *diff = s->build->diff;
 	uint32_t n = diff->nodes[node].parent;
@@ -83,7 +83,7 @@ static uint32_t match_frames_place_of(struct search *s, uint32_t node)
 }
 
 /* Notes the nodes right below a place by function (`enter`), or forgets them. */
-static void note_children(struct search *s, uint32_t place, bool enter)
+static void note_children(struct match_frames_search *s, uint32_t place, bool enter)
 {
 	const struct diff_node *nodes = s->build->diff->nodes;
 
@@ -92,10 +92,10 @@ static void note_children(struct search *s, uint32_t place, bool enter)
 }
 
 /* What a node still has to give to a frame, or to take from it. Frames above and below each other share it. */
-static double left_of(const struct search *s, uint32_t node, uint32_t frame)
+static double left_of(const struct match_frames_search *s, uint32_t node, uint32_t frame)
 {
 	const struct diff_node *nodes = s->build->diff->nodes;
-	const struct claim *claim = &s->claims[node];
+	const struct match_frames_claim *claim = &s->claims[node];
 	bool shared = (claim->frame <= frame && frame < nodes[claim->frame].subtree_end) ||
 		      (frame <= claim->frame && claim->frame < nodes[frame].subtree_end);
 
@@ -106,7 +106,7 @@ static double left_of(const struct search *s, uint32_t node, uint32_t frame)
  * The part of the difference below a frame that the nodes of the same functions right below its place make up for. With
  * `claim`, they have no more to give.
  */
-static double found_below(struct search *s, uint32_t frame, bool claim)
+static double found_below(struct match_frames_search *s, uint32_t frame, bool claim)
 {
 	const struct diff *diff = s->build->diff;
 	const struct diff_node *nodes = diff->nodes;
@@ -123,7 +123,8 @@ static double found_below(struct search *s, uint32_t frame, bool claim)
 			double amount = within(match_frames_node_delta(diff, n), left_of(s, child, frame));
 
 			if (claim && amount != 0)
-				s->claims[child] = (struct claim){ s->claims[child].amount + amount, frame };
+				s->claims[child] =
+					(struct match_frames_claim){ s->claims[child].amount + amount, frame };
 			sum += amount;
 			n = nodes[n].subtree_end;
 		} else {
@@ -135,7 +136,7 @@ static double found_below(struct search *s, uint32_t frame, bool claim)
 }
 
 /* Adds up what is found at each place of a function. `best`: the function with the largest part; PROFILE_NONE: none. */
-static void search_places(struct search *s, uint32_t function, bool claim, uint32_t *best)
+static void search_places(struct match_frames_search *s, uint32_t function, bool claim, uint32_t *best)
 {
 	const struct diff *diff = s->build->diff;
 
@@ -154,7 +155,7 @@ static void search_places(struct search *s, uint32_t function, bool claim, uint3
 }
 
 /* Adds up what was found, and empties the scratch data again. */
-static double take_found(struct search *s, uint32_t function)
+static double take_found(struct match_frames_search *s, uint32_t function)
 {
 	double sum = 0;
 
@@ -170,7 +171,7 @@ static double take_found(struct search *s, uint32_t function)
 }
 
 /* The partner of a function whose total changed: the caller that lost or gained the time. PROFILE_NONE: none. */
-static uint32_t match_frames_find_partner(struct search *s, uint32_t function)
+static uint32_t match_frames_find_partner(struct match_frames_search *s, uint32_t function)
 {
 	const struct diff_estimate *total = &s->build->diff->functions[function].total;
 	double noise = counting_sigmas * sqrt((total->base + total->head) * s->build->sample_weight[DIFF_BASE]);
@@ -210,7 +211,7 @@ static void frames_mark_nodes(struct diff *diff, const bool *is_frame, bool *mov
 	}
 }
 
-static void match_frames_search_deinit(struct search *s)
+static void match_frames_search_deinit(struct match_frames_search *s)
 {
 	free(s->first);
 	free(s->next);
@@ -219,7 +220,7 @@ static void match_frames_search_deinit(struct search *s)
 	free(s->claims);
 }
 
-static bool match_frames_search_init(struct search *s, struct error *err)
+static bool match_frames_search_init(struct match_frames_search *s, struct error *err)
 {
 	size_t functions = s->build->diff->function_count + 1, nodes = s->build->diff->node_count + 1;
 
@@ -245,19 +246,19 @@ static bool mark_moved(struct diff *diff, const bool *is_frame, struct error *er
 	return true;
 }
 
-struct frame {
+struct match_frames_frame {
 	double size;
 	uint32_t function;
 };
 
 static int match_frames_by_falling_size(const void *a, const void *b)
 {
-	const struct frame *x = a, *y = b;
+	const struct match_frames_frame *x = a, *y = b;
 
 	return x->size != y->size ? ORDER(y->size, x->size) : ORDER(x->function, y->function);
 }
 
-static bool list_frames(const struct diff *diff, struct frame **frames, size_t *count, struct error *err)
+static bool list_frames(const struct diff *diff, struct match_frames_frame **frames, size_t *count, struct error *err)
 {
 	*frames = malloc((diff->function_count + 1) * sizeof(**frames));
 	*count = 0;
@@ -265,7 +266,7 @@ static bool list_frames(const struct diff *diff, struct frame **frames, size_t *
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		if (match_frames_is_candidate(&diff->functions[i]))
-			(*frames)[(*count)++] = (struct frame){ fabs(diff->functions[i].total.delta), i };
+			(*frames)[(*count)++] = (struct match_frames_frame){ fabs(diff->functions[i].total.delta), i };
 	if (*count > 0)
 		qsort(*frames, *count, sizeof(**frames), match_frames_by_falling_size);
 	return true;
@@ -275,9 +276,10 @@ bool frames_link(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	CLEANUP(cleanup_free) bool *is_frame = calloc(diff->function_count + 1, sizeof(*is_frame));
-	CLEANUP(cleanup_free) struct frame *frames = NULL;
+	CLEANUP(cleanup_free) struct match_frames_frame *frames = NULL;
 	CLEANUP(match_frames_search_deinit)
-	struct search search = { .build = build, .max_visits = least_visits + visits_per_node * diff->node_count };
+	struct match_frames_search search = { .build = build,
+		.max_visits = least_visits + visits_per_node * diff->node_count };
 	size_t count;
 	bool any = false;
 

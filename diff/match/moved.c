@@ -24,19 +24,19 @@ static const double min_name_similarity = 0.7;
 static const double flat_share = 0.5;
 enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };
 
-struct pair {
+struct moved_pair {
 	uint32_t base, head;
 	double base_time, head_time; /* times below the same parents; scaled */
 	double base_below, head_below, shared_below;
 };
 
-struct pairs {
-	struct pair *items;
+struct moved_pairs {
+	struct moved_pair *items;
 	size_t count, capacity;
 	struct hash_map index;
 };
 
-static void pairs_deinit(struct pairs *pairs)
+static void pairs_deinit(struct moved_pairs *pairs)
 {
 	free(pairs->items);
 	hash_map_deinit(&pairs->index);
@@ -69,12 +69,12 @@ static double shared_callees(const struct diff_build *build, uint32_t base_node,
 }
 
 static bool moved_add_pair(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks,
-	struct pairs *pairs, struct error *err)
+	struct moved_pairs *pairs, struct error *err)
 {
 	const struct diff *diff = build->diff;
 	uint32_t key[2] = { diff->nodes[base_node].function, diff->nodes[head_node].function }, *slot;
 	double factor = build->load.factor;
-	struct pair *pair;
+	struct moved_pair *pair;
 	bool added;
 
 	if (pairs->count >= MAX_PAIRS)
@@ -84,7 +84,7 @@ static bool moved_add_pair(const struct diff_build *build, uint32_t base_node, u
 	if (added) {
 		if (!ARRAY_RESERVE(&pairs->items, &pairs->capacity, pairs->count + 1, MAX_PAIRS, err))
 			return false;
-		pairs->items[pairs->count++] = (struct pair){ .base = key[0], .head = key[1] };
+		pairs->items[pairs->count++] = (struct moved_pair){ .base = key[0], .head = key[1] };
 	}
 	pair = &pairs->items[*slot];
 	pair->base_time += diff->node_total[DIFF_BASE][base_node];
@@ -96,12 +96,12 @@ static bool moved_add_pair(const struct diff_build *build, uint32_t base_node, u
 }
 
 /* Children of one parent whose functions occur on one side only. */
-struct candidates {
+struct moved_candidates {
 	uint32_t nodes[DIFF_SIDES][MAX_CANDIDATES];
 	size_t count[DIFF_SIDES];
 };
 
-static bool moved_find_candidates(const struct diff_build *build, uint32_t parent, struct candidates *found)
+static bool moved_find_candidates(const struct diff_build *build, uint32_t parent, struct moved_candidates *found)
 {
 	const struct diff *diff = build->diff;
 
@@ -119,11 +119,11 @@ static bool moved_find_candidates(const struct diff_build *build, uint32_t paren
 	return found->count[0] > 0 && found->count[1] > 0;
 }
 
-static bool collect_pairs(const struct diff_build *build, struct pairs *pairs, struct error *err)
+static bool collect_pairs(const struct diff_build *build, struct moved_pairs *pairs, struct error *err)
 {
 	const struct diff *diff = build->diff;
 	CLEANUP(cleanup_free) double *marks = calloc(diff->function_count + 1, sizeof(*marks));
-	struct candidates found;
+	struct moved_candidates found;
 
 	if (!marks)
 		return error_set_memory(err);
@@ -180,7 +180,7 @@ static double name_similarity(const char *a_key, const char *b_key)
 }
 
 /* Whether both have nearly all of their time below the same callers, and as much of it. */
-static bool is_in_same_place(const struct diff_build *build, const struct pair *pair)
+static bool is_in_same_place(const struct diff_build *build, const struct moved_pair *pair)
 {
 	const struct diff_function *base = &build->diff->functions[pair->base],
 				   *head = &build->diff->functions[pair->head];
@@ -192,7 +192,7 @@ static bool is_in_same_place(const struct diff_build *build, const struct pair *
 }
 
 /* Whether both call the same functions: a few identical callees are as good as many similar ones. */
-static bool calls_the_same(const struct diff_build *build, const struct pair *pair)
+static bool calls_the_same(const struct diff_build *build, const struct moved_pair *pair)
 {
 	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
 
@@ -203,7 +203,7 @@ static bool calls_the_same(const struct diff_build *build, const struct pair *pa
 	       pair->shared_below >= min_few_callees * below;
 }
 
-static bool is_rename(const struct diff_build *build, const struct pair *pair)
+static bool is_rename(const struct diff_build *build, const struct moved_pair *pair)
 {
 	const struct diff_function *base = &build->diff->functions[pair->base],
 				   *head = &build->diff->functions[pair->head];
@@ -229,7 +229,7 @@ static bool is_rename(const struct diff_build *build, const struct pair *pair)
 
 static int moved_by_falling_time(const void *a, const void *b)
 {
-	const struct pair *x = a, *y = b;
+	const struct moved_pair *x = a, *y = b;
 	double p = fmin(x->base_time, x->head_time), q = fmin(y->base_time, y->head_time);
 
 	if (p != q)
@@ -247,7 +247,7 @@ static bool any_only_on(const struct diff_build *build, enum diff_side side)
 
 bool moved_match(struct diff_build *build, size_t *moved, struct error *err)
 {
-	CLEANUP(pairs_deinit) struct pairs pairs = { 0 };
+	CLEANUP(pairs_deinit) struct moved_pairs pairs = { 0 };
 
 	*moved = 0;
 	if (!any_only_on(build, DIFF_BASE) || !any_only_on(build, DIFF_HEAD))
@@ -259,7 +259,7 @@ bool moved_match(struct diff_build *build, size_t *moved, struct error *err)
 		return true;
 	qsort(pairs.items, pairs.count, sizeof(*pairs.items), moved_by_falling_time);
 	for (size_t i = 0; i < pairs.count; i++) {
-		const struct pair *pair = &pairs.items[i];
+		const struct moved_pair *pair = &pairs.items[i];
 
 		if (!align_only_on(build, pair->base, DIFF_BASE) || !align_only_on(build, pair->head, DIFF_HEAD) ||
 			!is_rename(build, pair))

@@ -9,13 +9,13 @@
 enum { MAX_DEPTH = UINT16_MAX };
 
 /* All nodes' children in one array: those of a node are items[first[node] .. first[node + 1]), sorted by key. */
-struct child {
+struct union_tree_child {
 	uint32_t rank, node;
 };
 
 struct children {
 	uint32_t *first;
-	struct child *items;
+	struct union_tree_child *items;
 };
 
 static void children_deinit(struct children *children)
@@ -24,27 +24,27 @@ static void children_deinit(struct children *children)
 	free(children->items);
 }
 
-struct keyed {
+struct union_tree_keyed {
 	const char *key;
 	uint32_t function;
 };
 
 static int compare_keyed(const void *a, const void *b)
 {
-	const struct keyed *x = a, *y = b;
+	const struct union_tree_keyed *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 
 	return order ? order : ORDER(x->function, y->function);
 }
 
 /* The functions sorted by key: from rank to function, and back. */
-struct ranking {
+struct union_tree_ranking {
 	uint32_t *functions; /* [rank] function of the diff */
 	/* [profile function] the rank of its function in the diff; PROFILE_NONE: it occurs in no stack */
 	uint32_t *ranks[DIFF_SIDES];
 };
 
-static void union_tree_ranking_deinit(struct ranking *ranking)
+static void union_tree_ranking_deinit(struct union_tree_ranking *ranking)
 {
 	free(ranking->functions);
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -52,7 +52,7 @@ static void union_tree_ranking_deinit(struct ranking *ranking)
 }
 
 static bool rank_side(const struct diff_build *build, enum diff_side side, const uint32_t *ranks,
-	struct ranking *ranking, struct error *err)
+	struct union_tree_ranking *ranking, struct error *err)
 {
 	size_t count = build->profiles[side] ? build->profiles[side]->function_count : 0;
 
@@ -67,18 +67,18 @@ static bool rank_side(const struct diff_build *build, enum diff_side side, const
 	return true;
 }
 
-static bool ranking_init(const struct diff_build *build, struct ranking *ranking, struct error *err)
+static bool ranking_init(const struct diff_build *build, struct union_tree_ranking *ranking, struct error *err)
 {
 	const struct diff *diff = build->diff;
 	size_t count = diff->function_count;
-	CLEANUP(cleanup_free) struct keyed *keyed = malloc((count + 1) * sizeof(*keyed));
+	CLEANUP(cleanup_free) struct union_tree_keyed *keyed = malloc((count + 1) * sizeof(*keyed));
 	CLEANUP(cleanup_free) uint32_t *ranks = malloc((count + 1) * sizeof(*ranks));
 
 	ranking->functions = malloc((count + 1) * sizeof(*ranking->functions));
 	if (!keyed || !ranks || !ranking->functions)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < count; i++)
-		keyed[i] = (struct keyed){ diff_string(diff, diff->functions[i].key), i };
+		keyed[i] = (struct union_tree_keyed){ diff_string(diff, diff->functions[i].key), i };
 	qsort(keyed, count, sizeof(*keyed), compare_keyed);
 	for (uint32_t i = 0; i < count; i++) {
 		ranking->functions[i] = keyed[i].function;
@@ -89,13 +89,13 @@ static bool ranking_init(const struct diff_build *build, struct ranking *ranking
 
 static int union_tree_by_rank(const void *a, const void *b)
 {
-	const struct child *x = a, *y = b;
+	const struct union_tree_child *x = a, *y = b;
 
 	return x->rank != y->rank ? ORDER(x->rank, y->rank) : ORDER(x->node, y->node);
 }
 
 /* Sorts by insertion: most nodes have few children. */
-static void sort_children(struct child *items, size_t count)
+static void sort_children(struct union_tree_child *items, size_t count)
 {
 	enum { FEW = 16 };
 
@@ -104,7 +104,7 @@ static void sort_children(struct child *items, size_t count)
 		return;
 	}
 	for (size_t i = 1; i < count; i++) {
-		struct child child = items[i];
+		struct union_tree_child child = items[i];
 		size_t at = i;
 
 		for (; at > 0 && items[at - 1].rank > child.rank; at--)
@@ -113,8 +113,8 @@ static void sort_children(struct child *items, size_t count)
 	}
 }
 
-static bool children_create(const struct diff_build *build, enum diff_side side, const struct ranking *ranking,
-	struct children *children, struct error *err)
+static bool children_create(const struct diff_build *build, enum diff_side side,
+	const struct union_tree_ranking *ranking, struct children *children, struct error *err)
 {
 	const struct profile_tree *tree = build->trees[side];
 	size_t count = tree ? tree->node_count : 0;
@@ -130,7 +130,7 @@ static bool children_create(const struct diff_build *build, enum diff_side side,
 		children->first[i] += children->first[i - 1];
 	for (uint32_t node = 1; node < count; node++)
 		children->items[children->first[tree->parents[node] + 1]++] =
-			(struct child){ ranking->ranks[side][tree->functions[node]], node };
+			(struct union_tree_child){ ranking->ranks[side][tree->functions[node]], node };
 	for (size_t node = 0; node < count; node++)
 		sort_children(
 			children->items + children->first[node], children->first[node + 1] - children->first[node]);
@@ -147,7 +147,7 @@ struct open_node {
 struct merge {
 	struct diff_build *build;
 	struct children children[DIFF_SIDES];
-	struct ranking ranking;
+	struct union_tree_ranking ranking;
 	struct open_node *open;
 	size_t depth, capacity;
 };

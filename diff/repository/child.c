@@ -82,7 +82,7 @@ static _Noreturn void be_git(const struct repository_child *child, pid_t parent,
 
 /* ---- The parent ---- */
 
-enum ending { ENDED, TOO_LATE, ASLEEP };
+enum repository_child_ending { ENDED, TOO_LATE, ASLEEP };
 
 struct nap {
 	int64_t cpu_ns,
@@ -99,7 +99,8 @@ static bool sleeps_for_long(pid_t pid, int64_t now_ns, struct nap *nap)
 }
 
 /* Takes what git complains of until it has ended; all beyond the room is thrown away. */
-static enum ending listen(pid_t pid, int fd, int64_t deadline_ns, char complaint[REPOSITORY_COMPLAINT_BYTES])
+static enum repository_child_ending listen(
+	pid_t pid, int fd, int64_t deadline_ns, char complaint[REPOSITORY_COMPLAINT_BYTES])
 {
 	enum { LOOK_MS = 100 };
 	struct nap nap = { .cpu_ns = -1 };
@@ -126,7 +127,7 @@ static enum ending listen(pid_t pid, int fd, int64_t deadline_ns, char complaint
 	}
 }
 
-static bool judge_ending(const struct repository_child *child, enum ending ending, struct error *err)
+static bool judge_ending(const struct repository_child *child, enum repository_child_ending ending, struct error *err)
 {
 	switch (ending) {
 	case ENDED:
@@ -182,7 +183,7 @@ bool repository_child_run(const struct repository_child *child, struct repositor
 {
 	int64_t deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + child->seconds * ns_per_s;
 	CLEANUP(cleanup_close) int complaints = -1;
-	enum ending ending;
+	enum repository_child_ending ending;
 	int status = 0;
 	pid_t pid = 0;
 

@@ -6,14 +6,14 @@
 
 enum { MOST_PATH_BYTES = 4096, MOST_FILES = 1 << 24 };
 
-struct entry {
+struct repository_files_entry {
 	uint64_t name_hash; /* of its last name */
 	uint32_t at;        /* in the bytes */
 };
 
 struct repository_files {
-	char *bytes;           /* owned: each path with its NUL */
-	struct entry *entries; /* owned; by hash, then by place */
+	char *bytes;                            /* owned: each path with its NUL */
+	struct repository_files_entry *entries; /* owned; by hash, then by place */
 	size_t count, capacity;
 };
 
@@ -35,7 +35,7 @@ static uint64_t hash_name(const char *path)
 
 static int by_hash(const void *left, const void *right)
 {
-	const struct entry *a = left, *b = right;
+	const struct repository_files_entry *a = left, *b = right;
 
 	if (a->name_hash != b->name_hash)
 		return a->name_hash < b->name_hash ? -1 : 1;
@@ -47,7 +47,8 @@ static bool index_paths(struct repository_files *files, size_t size, struct erro
 	for (size_t at = 0; at < size; at += strlen(files->bytes + at) + 1) {
 		if (!ARRAY_RESERVE(&files->entries, &files->capacity, files->count + 1, MOST_FILES, err))
 			return false;
-		files->entries[files->count++] = (struct entry){ hash_name(files->bytes + at), (uint32_t)at };
+		files->entries[files->count++] =
+			(struct repository_files_entry){ hash_name(files->bytes + at), (uint32_t)at };
 	}
 	if (files->count > 0)
 		qsort(files->entries, files->count, sizeof(*files->entries), by_hash);

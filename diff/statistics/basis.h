@@ -30,7 +30,7 @@ struct basis {
 	struct speed speed;
 	bool speed_is_explained;
 	struct moderation moderation;
-	struct placement placement;
+	struct diff_placement placement;
 };
 
 /* The basis of a comparison: that of the whole, if this is a part of it. */

@@ -108,16 +108,17 @@ static double floor_at(double whole, const struct row_result *row, double floor)
 }
 
 /* The variance of a row within its recordings, relative to the row. */
-struct spread {
+struct evidence_single_spread {
 	double own;    /* variance of the logarithm of head over base */
 	double excess; /* the part of it beyond counting noise */
 	double parts;  /* sum for the degrees of freedom (Satterthwaite 1946) */
 };
 
 /* The replicates that vary more decide: a burst is in all workers, and a worker of its own kind in all blocks. */
-static struct spread single_measure_spread(const struct experiment *experiment, size_t row, bool as_share)
+static struct evidence_single_spread single_measure_spread(
+	const struct experiment *experiment, size_t row, bool as_share)
 {
-	struct spread spread = { 0 };
+	struct evidence_single_spread spread = { 0 };
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct replicates blocks = blocks_of(experiment, side, row, as_share),
@@ -141,8 +142,8 @@ static double outside(const struct row *row)
 	return row->changed ? row->load_variance : row_outer_variance(row);
 }
 
-static void evidence_single_test_row(const struct experiment *experiment, size_t row, const struct spread *spread,
-	const struct floor_guess *floor, struct row_result *result)
+static void evidence_single_test_row(const struct experiment *experiment, size_t row,
+	const struct evidence_single_spread *spread, const struct floor_guess *floor, struct row_result *result)
 {
 	double between = 2 * floor->rsd * floor->rsd, outer = outside(&experiment->rows[row]);
 	double variance = between + outer + spread->own, parts = spread->parts + between * between / floor->freedom;
@@ -167,12 +168,12 @@ static void evidence_single_test_row(const struct experiment *experiment, size_t
  * A function of unchanged code: its difference, and the variance that its recordings explain. Small functions are left
  * out, and the others are assumed to vary alike, so that their floor is too high rather than too low.
  */
-struct control {
+struct evidence_single_control {
 	double squared, own;
 };
 
-static size_t collect_controls(const struct experiment *experiment, const struct spread *spreads,
-	const struct row_result *results, struct control *controls)
+static size_t collect_controls(const struct experiment *experiment, const struct evidence_single_spread *spreads,
+	const struct row_result *results, struct evidence_single_control *controls)
 {
 	double whole = experiment_whole_size(experiment);
 	size_t count = 0;
@@ -183,7 +184,7 @@ static size_t collect_controls(const struct experiment *experiment, const struct
 			continue;
 		double effect = log(results[row].head / results[row].base) - experiment->load.typical;
 
-		controls[count++] = (struct control){ effect * effect, spreads[row].own };
+		controls[count++] = (struct evidence_single_control){ effect * effect, spreads[row].own };
 	}
 	return count;
 }
@@ -193,14 +194,15 @@ static size_t collect_controls(const struct experiment *experiment, const struct
  * differences of the controls. Differences beyond `most_sigmas` count as if they were that large, since some functions
  * really take more time. The prior is worth `prior_freedom` controls.
  */
-static struct floor_guess refine_once(const struct control *controls, size_t count, double prior, double now)
+static struct floor_guess refine_once(
+	const struct evidence_single_control *controls, size_t count, double prior, double now)
 {
 	static const double most_sigmas = 4, prior_freedom = 3;
 	double top = 0, bottom = 0, freedom, variance;
 	struct floor_guess guess;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct control *c = &controls[i];
+		const struct evidence_single_control *c = &controls[i];
 		double all = 2 * now * now + c->own;
 		double squared = fmin(c->squared, most_sigmas * most_sigmas * all);
 
@@ -220,12 +222,13 @@ static struct floor_guess refine_once(const struct control *controls, size_t cou
  * data, scheduling and other work on the machine affect both. Without controls, the estimate is `assumed`, and what the
  * interrupts show of that other work.
  */
-static bool refine_floor(const struct experiment *experiment, const struct spread *spreads, double assumed,
-	const struct row_result *results, struct floor_guess *guess, struct error *err)
+static bool refine_floor(const struct experiment *experiment, const struct evidence_single_spread *spreads,
+	double assumed, const struct row_result *results, struct floor_guess *guess, struct error *err)
 {
 	double prior = sqrt(assumed * assumed + experiment->rows[0].machine_variance / DIFF_SIDES);
 	enum { STEPS = 20 };
-	CLEANUP(cleanup_free) struct control *controls = malloc((experiment->row_count + 1) * sizeof(*controls));
+	CLEANUP(cleanup_free)
+	struct evidence_single_control *controls = malloc((experiment->row_count + 1) * sizeof(*controls));
 	size_t count;
 
 	if (!controls)
@@ -262,7 +265,7 @@ static struct floor_guess floor_of_mix(
  * Tests a row that depends on what a run-time compiler decides. It varies between processes by the floor `by_tier` as
  * far as decisions move time (modes.h); what lies beyond varies by the floor `compiled`.
  */
-static void test_tiered(const struct experiment *experiment, size_t row, const struct spread *spread,
+static void test_tiered(const struct experiment *experiment, size_t row, const struct evidence_single_spread *spread,
 	const struct floor_guess *by_tier, const struct floor_guess *compiled, struct row_result *result)
 {
 	struct row_result beyond = modes_without_shift(*result, experiment->rows[row].shift), tiered = *result;
@@ -285,7 +288,8 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 	struct floor_guess whole, changed = { floor->changed, experiment->is_part ? floor->changed_freedom : INFINITY };
 	double whole_size = experiment_whole_size(experiment);
 	struct mix mix;
-	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
+	CLEANUP(cleanup_free)
+	struct evidence_single_spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
 
 	if (!spreads)
 		return error_set_memory(err);

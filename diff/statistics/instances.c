@@ -20,7 +20,7 @@ static const double mostly = 0.5;
 /* A table of each function in each run that would be larger is not made, and no function is named. */
 static const size_t max_cells = (size_t)1 << 26;
 
-struct instances {
+struct statistics_instances {
 	struct diff_build *build;
 	struct diff_instances *out;
 	double *costs[DIFF_SIDES]; /* [run] per request, per second or per run; owned */
@@ -28,7 +28,7 @@ struct instances {
 	size_t outlier_capacity, cpu_capacity;
 };
 
-static void instances_cleanup(struct instances *in)
+static void instances_cleanup(struct statistics_instances *in)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(in->costs[side]);
@@ -56,7 +56,7 @@ static double statistics_instances_unit_of(const struct profile *profile, enum d
 }
 
 /* Whether every run of both sides says how much of the unit it has. */
-static bool all_have(struct instances *in, enum diff_scale_mode per)
+static bool all_have(struct statistics_instances *in, enum diff_scale_mode per)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		for (uint32_t run = 0; run < in->build->profiles[side]->run_count; run++) {
@@ -67,7 +67,7 @@ static bool all_have(struct instances *in, enum diff_scale_mode per)
 	return true;
 }
 
-static void choose_unit(struct instances *in)
+static void choose_unit(struct statistics_instances *in)
 {
 	enum diff_scale_mode scale = in->build->diff->scale.mode;
 
@@ -95,7 +95,7 @@ static uint32_t run_of(const struct profile *profile, size_t sample)
 	return profile->threads[profile->samples[sample].thread].run;
 }
 
-static bool statistics_instances_sum_runs(struct instances *in, struct error *err)
+static bool statistics_instances_sum_runs(struct statistics_instances *in, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = in->build->profiles[side];
@@ -137,7 +137,7 @@ static bool name_run(struct diff_build *build, enum diff_side side, size_t run, 
 		       : build_text(build->diff, err, name, "%s (run %zu)", instance, run + 1);
 }
 
-static bool find_outliers(struct instances *in, enum diff_side side, struct error *err)
+static bool find_outliers(struct statistics_instances *in, enum diff_side side, struct error *err)
 {
 	size_t count = in->build->profiles[side]->run_count;
 	CLEANUP(cleanup_free) struct weighted_value *values = calloc(count + 1, sizeof(*values));
@@ -167,7 +167,7 @@ static bool find_outliers(struct instances *in, enum diff_side side, struct erro
 }
 
 /* [function * runs + run] what the function itself takes, in the unit of the runs' costs. */
-static double *statistics_instances_sum_functions(const struct instances *in, enum diff_side side)
+static double *statistics_instances_sum_functions(const struct statistics_instances *in, enum diff_side side)
 {
 	const struct profile *profile = in->build->profiles[side];
 	size_t runs = profile->run_count, functions = in->build->diff->function_count;
@@ -183,8 +183,8 @@ static double *statistics_instances_sum_functions(const struct instances *in, en
 }
 
 /* Names the function in which most of an outlier's difference from the median run lies. `medians`: [function] */
-static void statistics_instances_find_function(
-	const struct instances *in, const double *table, const double *medians, struct diff_instance *outlier)
+static void statistics_instances_find_function(const struct statistics_instances *in, const double *table,
+	const double *medians, struct diff_instance *outlier)
 {
 	size_t runs = in->build->profiles[outlier->side]->run_count;
 	double own = in->costs[outlier->side][outlier->run], differs = own - own / outlier->ratio, most = 0;
@@ -199,7 +199,7 @@ static void statistics_instances_find_function(
 	}
 }
 
-static bool statistics_instances_name_functions(struct instances *in, enum diff_side side, struct error *err)
+static bool statistics_instances_name_functions(struct statistics_instances *in, enum diff_side side, struct error *err)
 {
 	size_t runs = in->build->profiles[side]->run_count, functions = in->build->diff->function_count;
 	CLEANUP(cleanup_free) double *table = statistics_instances_sum_functions(in, side);
@@ -219,7 +219,8 @@ static bool statistics_instances_name_functions(struct instances *in, enum diff_
 	return true;
 }
 
-static bool statistics_instances_collect_outliers(struct instances *in, enum diff_side side, struct error *err)
+static bool statistics_instances_collect_outliers(
+	struct statistics_instances *in, enum diff_side side, struct error *err)
 {
 	size_t before = in->out->outlier_count;
 
@@ -231,7 +232,7 @@ static bool statistics_instances_collect_outliers(struct instances *in, enum dif
 
 /* ---- CPU models ---- */
 
-static struct diff_cpu *find_cpu(struct instances *in, const char *model, struct error *err)
+static struct diff_cpu *find_cpu(struct statistics_instances *in, const char *model, struct error *err)
 {
 	struct diff_instances *out = in->out;
 	uint32_t id;
@@ -248,7 +249,7 @@ static struct diff_cpu *find_cpu(struct instances *in, const char *model, struct
 }
 
 /* Counts the runs on each model, and sums what they take to sums[side][cpu]. */
-static bool count_cpus(struct instances *in, double *sums[DIFF_SIDES], struct error *err)
+static bool count_cpus(struct statistics_instances *in, double *sums[DIFF_SIDES], struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = in->build->profiles[side];
@@ -313,7 +314,7 @@ static bool statistics_instances_knows_cpu(const struct profile *profile)
 }
 
 /* Sides that are of one model each are compared by their facts, as all other circumstances. */
-static bool collect_cpus(struct instances *in, struct error *err)
+static bool collect_cpus(struct statistics_instances *in, struct error *err)
 {
 	struct diff_instances *out = in->out;
 	CLEANUP(cleanup_free) double *base = NULL;
@@ -342,7 +343,7 @@ static bool collect_cpus(struct instances *in, struct error *err)
 
 bool instances_collect(struct diff_build *build, struct error *err)
 {
-	CLEANUP(instances_cleanup) struct instances in = { .build = build, .out = &build->diff->instances };
+	CLEANUP(instances_cleanup) struct statistics_instances in = { .build = build, .out = &build->diff->instances };
 
 	/* A simulator's counts have no machine in them, and parts of an execution are no instances. */
 	if (build->diff->whole || build->diff->is_exact || profile_has_phases(build->profiles[DIFF_BASE]) ||

@@ -64,7 +64,7 @@ static const char *const *const waits =
  */
 static const double cost_by_load = 0.15;
 
-enum kind { KIND_OWN_SAME, KIND_OWN, KIND_SAME, KIND_ALL };
+enum load_kind { KIND_OWN_SAME, KIND_OWN, KIND_SAME, KIND_ALL };
 
 /*
  * The time of a function: by itself (`self`), and with all library and system code up to the next function of the
@@ -168,7 +168,8 @@ static bool sum_times(struct function_times *times, struct error *err)
 }
 
 /* The values of a function as a control of a kind; NULL: it is not of that kind. */
-static const double *statistics_load_values_of(const struct function_times *times, enum kind kind, uint32_t function)
+static const double *statistics_load_values_of(
+	const struct function_times *times, enum load_kind kind, uint32_t function)
 {
 	const struct diff_function *f = &times->build->diff->functions[function];
 	bool own = kind == KIND_OWN_SAME || kind == KIND_OWN, same = kind == KIND_OWN_SAME || kind == KIND_SAME;
@@ -185,13 +186,14 @@ static double statistics_load_samples_of(const struct function_times *times, con
 
 /* ---- The factor ---- */
 
-struct controls {
+struct load_controls {
 	struct weighted_value *ratios; /* owned: logarithms of base over head */
 	size_t count;
 	double shares[DIFF_SIDES]; /* share of the program's time */
 };
 
-static void load_collect_controls(const struct function_times *times, enum kind kind, struct controls *controls)
+static void load_collect_controls(
+	const struct function_times *times, enum load_kind kind, struct load_controls *controls)
 {
 	const struct diff *diff = times->build->diff;
 	double rsd = units_have_runs(times->build) ? run_rsd : process_rsd;
@@ -214,17 +216,17 @@ static void load_collect_controls(const struct function_times *times, enum kind 
 	}
 }
 
-static bool is_small(const struct controls *controls)
+static bool is_small(const struct load_controls *controls)
 {
 	return fmax(controls->shares[DIFF_BASE], controls->shares[DIFF_HEAD]) < min_control_share;
 }
 
-static enum kind load_choose_controls(const struct function_times *times, struct controls *controls)
+static enum load_kind load_choose_controls(const struct function_times *times, struct load_controls *controls)
 {
 	for (int kind = 0; kind < KIND_ALL; kind++) {
-		load_collect_controls(times, (enum kind)kind, controls);
+		load_collect_controls(times, (enum load_kind)kind, controls);
 		if (controls->count >= MIN_CONTROLS && !is_small(controls))
-			return (enum kind)kind;
+			return (enum load_kind)kind;
 	}
 	load_collect_controls(times, KIND_ALL, controls);
 	return KIND_ALL;
@@ -233,7 +235,8 @@ static enum kind load_choose_controls(const struct function_times *times, struct
 /* ---- Whether the factor can be believed ---- */
 
 /* The share of a side's time, among functions with enough samples, whose ratio agrees with the factor. */
-static double agreeing_share(const struct function_times *times, enum kind kind, double factor, enum diff_side side)
+static double agreeing_share(
+	const struct function_times *times, enum load_kind kind, double factor, enum diff_side side)
 {
 	const struct diff *diff = times->build->diff;
 	bool own = kind == KIND_OWN_SAME || kind == KIND_OWN;
@@ -271,8 +274,8 @@ static bool contradicts(const struct diff_build *build, double factor, double va
 	       fabs(robust) > log(contradicting_ratio) + sqrt(variance);
 }
 
-static enum load_doubt doubt_of(
-	const struct function_times *times, enum kind kind, const struct controls *controls, const struct load *load)
+static enum load_doubt doubt_of(const struct function_times *times, enum load_kind kind,
+	const struct load_controls *controls, const struct load *load)
 {
 	if (controls->count < MIN_CONTROLS)
 		return LOAD_FEW_CONTROLS;
@@ -289,7 +292,7 @@ static enum load_doubt doubt_of(
  * The variance of the factor. If the load is unknown, any single control may be the right one, so their full scatter
  * counts.
  */
-static double factor_variance(struct controls *controls, double median, bool is_known)
+static double factor_variance(struct load_controls *controls, double median, bool is_known)
 {
 	double variance, scatter, sum = 0, squares = 0;
 
@@ -312,7 +315,7 @@ static double factor_variance(struct controls *controls, double median, bool is_
  * since they do the work of a script whose code is not known.
  */
 static double typical_factor(
-	const struct function_times *times, enum kind kind, struct controls *controls, double factor)
+	const struct function_times *times, enum load_kind kind, struct load_controls *controls, double factor)
 {
 	if (kind == KIND_OWN)
 		return factor;
@@ -322,10 +325,10 @@ static double typical_factor(
 	return controls->count > 0 ? exp(weighted_median(controls->ratios, controls->count)) : factor;
 }
 
-static void load_estimate(const struct function_times *times, struct controls *controls, struct load *load)
+static void load_estimate(const struct function_times *times, struct load_controls *controls, struct load *load)
 {
 	const struct diff *diff = times->build->diff;
-	enum kind kind = load_choose_controls(times, controls);
+	enum load_kind kind = load_choose_controls(times, controls);
 	double median;
 
 	*load = (struct load){ .factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD],
@@ -351,7 +354,7 @@ bool load_measure(struct diff_build *build, struct error *err)
 	CLEANUP(cleanup_free) struct function_time *items = calloc(count + 1, sizeof(*items));
 	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((count + 1) * sizeof(*ratios));
 	struct function_times times = { .build = build, .items = items };
-	struct controls controls = { .ratios = ratios };
+	struct load_controls controls = { .ratios = ratios };
 
 	if (build->diff->whole) {
 		build->load = basis_of(build->diff)->load;

@@ -17,11 +17,11 @@ static double counting_variance(const struct experiment *experiment)
 }
 
 /* A load that head may have had, and the variance of its logarithm. */
-struct reading {
+struct open_load_reading {
 	double load, variance;
 };
 
-static void open_load_widen(struct load_range *range, double *variance, const struct reading *reading)
+static void open_load_widen(struct load_range *range, double *variance, const struct open_load_reading *reading)
 {
 	if (reading->load >= range->low && reading->load <= range->high)
 		return;
@@ -35,8 +35,8 @@ static void widen_by_functions(const struct load *load, struct load_range *range
 {
 	static const double normal_quantile = 1.96;
 	double half = normal_quantile * sqrt(load->variance);
-	struct reading typical = { range->typical, load->variance }, low = { range->typical - half, 0 },
-		       high = { range->typical + half, 0 };
+	struct open_load_reading typical = { range->typical, load->variance }, low = { range->typical - half, 0 },
+				 high = { range->typical + half, 0 };
 
 	if (load->doubt == LOAD_KNOWN) {
 		open_load_widen(range, variance, &typical);
@@ -59,15 +59,15 @@ static void open_load_find_range(
 	const struct diff_build *build, const struct experiment *experiment, struct load_range *range, double *variance)
 {
 	struct row_result whole;
-	struct reading by_share;
+	struct open_load_reading by_share;
 
 	*variance = 0;
 	experiment_scale(experiment, 0, &whole);
-	by_share = (struct reading){ log(whole.head / whole.base), counting_variance(experiment) };
+	by_share = (struct open_load_reading){ log(whole.head / whole.base), counting_variance(experiment) };
 	range->is_open = true;
 	if (build->diff->scale.length_is_unknown)
-		open_load_widen(
-			range, variance, &(struct reading){ log(experiment->factor / per_run_factor(build)), 0 });
+		open_load_widen(range, variance,
+			&(struct open_load_reading){ log(experiment->factor / per_run_factor(build)), 0 });
 	/* Chance is not known then, so the functions' ratios bound nothing. */
 	if (!build_is_counted(build))
 		return;

@@ -75,7 +75,7 @@ struct placing {
 	double contribution; /* of placed functions to the difference */
 };
 
-struct placed {
+struct placement_placed {
 	struct diff_build *build;
 	bool *is_relinked;         /* owned: [function] its module was linked anew */
 	bool *is_placed;           /* owned: [function] */
@@ -85,7 +85,7 @@ struct placed {
 	struct placing whole;
 };
 
-static void placed_deinit(struct placed *placed)
+static void placed_deinit(struct placement_placed *placed)
 {
 	free(placed->is_relinked);
 	free(placed->is_placed);
@@ -102,7 +102,7 @@ static bool is_machine_code(const struct diff_function *f)
 	       f->name_source != PROFILE_NAME_IMPORTED && !f->interrupt && f->interprets == PROFILE_LANGUAGE_NATIVE;
 }
 
-static bool statistics_placement_find_relinked(struct placed *placed, struct error *err)
+static bool statistics_placement_find_relinked(struct placement_placed *placed, struct error *err)
 {
 	const struct diff *diff = placed->build->diff;
 	size_t strings = string_table_count(diff->strings);
@@ -124,7 +124,7 @@ static bool statistics_placement_find_relinked(struct placed *placed, struct err
 }
 
 /* Whether the function may do other work than in base, or call others more often. */
-static bool may_be_changed(const struct placed *placed, uint32_t function)
+static bool may_be_changed(const struct placement_placed *placed, uint32_t function)
 {
 	const struct diff_function *f = &placed->build->diff->functions[function];
 
@@ -165,8 +165,8 @@ static bool *find_unexplained(
 }
 
 /* Nodes are in preorder: what is above a node comes before it. */
-static bool find_placed(
-	struct placed *placed, const struct experiment *experiment, const struct row_result *results, struct error *err)
+static bool find_placed(struct placement_placed *placed, const struct experiment *experiment,
+	const struct row_result *results, struct error *err)
 {
 	const struct diff *diff = placed->build->diff;
 	CLEANUP(cleanup_free) bool *unexplained = find_unexplained(placed->build, experiment, results);
@@ -202,7 +202,7 @@ static void add_placing(struct placing *to, const struct placing *from)
  * A function lies in one place however many nodes it has, so that their times count with that of all of it: in a
  * subtree that has a part of them this is an upper bound.
  */
-static bool statistics_placement_sum_nodes(struct placed *placed, struct error *err)
+static bool statistics_placement_sum_nodes(struct placement_placed *placed, struct error *err)
 {
 	const struct diff *diff = placed->build->diff;
 
@@ -228,7 +228,7 @@ static bool statistics_placement_sum_nodes(struct placed *placed, struct error *
 	return true;
 }
 
-static struct placing placing_of(const struct placed *placed, const struct row *row)
+static struct placing placing_of(const struct placement_placed *placed, const struct row *row)
 {
 	const struct diff *diff = placed->build->diff;
 	struct placing self = { 0 };
@@ -251,8 +251,8 @@ static struct placing placing_of(const struct placed *placed, const struct row *
 
 /* ---- The estimate ---- */
 
-static void statistics_placement_estimate(const struct placed *placed, const struct experiment *experiment,
-	const struct row_result *results, struct placement *placement)
+static void statistics_placement_estimate(const struct placement_placed *placed, const struct experiment *experiment,
+	const struct row_result *results, struct diff_placement *placement)
 {
 	struct placement_estimate made = { .known_rsd = known_rsd };
 
@@ -271,7 +271,7 @@ static void statistics_placement_estimate(const struct placed *placed, const str
 }
 
 /* Of the time of the program, interrupts aside. */
-static double changed_share(const struct placed *placed)
+static double changed_share(const struct placement_placed *placed)
 {
 	const struct diff *diff = placed->build->diff;
 	double changed = 0, all = diff->total.base + diff->total.head;
@@ -315,14 +315,14 @@ static double without_placed(const struct row_result *result, double contributio
 
 /* `left`: what is judged of the row, as a logarithm. */
 static void statistics_placement_judge_row(
-	const struct placement *placement, double concentration, double left, struct row_result *result)
+	const struct diff_placement *placement, double concentration, double left, struct row_result *result)
 {
 	statistics_placement_widen(result, concentration * placement->variance, placement->freedom);
 	result->p = fmax(result->p, tail_two_sided(left / sqrt(result->variance), result->freedom));
 }
 
-static void weigh_row(const struct placed *placed, const struct placement *placement, const struct row *row,
-	struct row_result *result)
+static void weigh_row(const struct placement_placed *placed, const struct diff_placement *placement,
+	const struct row *row, struct row_result *result)
 {
 	struct placing placing = placing_of(placed, row);
 
@@ -339,7 +339,7 @@ static void weigh_row(const struct placed *placed, const struct placement *place
 
 /* Groups of samples are no functions: they vary as the whole does. */
 static void weigh_groups(
-	const struct experiment *experiment, const struct placement *placement, struct row_result *results)
+	const struct experiment *experiment, const struct diff_placement *placement, struct row_result *results)
 {
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		struct row_result *result = &results[i];
@@ -350,12 +350,12 @@ static void weigh_groups(
 	}
 }
 
-static bool placed_init(struct placed *placed, struct diff_build *build, const struct experiment *experiment,
+static bool placed_init(struct placement_placed *placed, struct diff_build *build, const struct experiment *experiment,
 	const struct row_result *results, struct error *err)
 {
 	size_t count = build->diff->function_count;
 
-	*placed = (struct placed){ .build = build };
+	*placed = (struct placement_placed){ .build = build };
 	placed->is_relinked = calloc(count + 1, sizeof(*placed->is_relinked));
 	placed->is_placed = calloc(count + 1, sizeof(*placed->is_placed));
 	placed->functions = calloc(count + 1, sizeof(*placed->functions));
@@ -370,10 +370,10 @@ static bool statistics_placement_is_placeable(const struct diff_build *build)
 	       metric_is_time(build);
 }
 
-static struct placement placement_of_whole(
-	const struct placed *placed, const struct experiment *experiment, const struct row_result *results)
+static struct diff_placement placement_of_whole(
+	const struct placement_placed *placed, const struct experiment *experiment, const struct row_result *results)
 {
-	struct placement placement = { .is_of_layouts = experiment->units_are_layouts,
+	struct diff_placement placement = { .is_of_layouts = experiment->units_are_layouts,
 		.p = results[0].tested ? results[0].p : 1,
 		.left = without_placed(&results[0], placed->whole.contribution),
 		.contribution = placed->whole.contribution,
@@ -386,7 +386,7 @@ static struct placement placement_of_whole(
 	return placement;
 }
 
-static void statistics_placement_describe(const struct diff_build *build, const struct placement *placement)
+static void statistics_placement_describe(const struct diff_build *build, const struct diff_placement *placement)
 {
 	struct diff_layouts *layouts = &build->diff->layouts;
 
@@ -399,8 +399,8 @@ static void statistics_placement_describe(const struct diff_build *build, const 
 bool placement_weigh(
 	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
 {
-	CLEANUP(placed_deinit) struct placed placed = { 0 };
-	const struct placement *placement = &basis_of(build->diff)->placement;
+	CLEANUP(placed_deinit) struct placement_placed placed = { 0 };
+	const struct diff_placement *placement = &basis_of(build->diff)->placement;
 
 	if (!statistics_placement_is_placeable(build))
 		return true;

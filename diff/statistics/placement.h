@@ -44,7 +44,7 @@ bool placement_estimate_finish(const struct placement_estimate *estimate, double
 
 /* ---- Of a comparison ---- */
 
-struct placement {
+struct diff_placement {
 	bool is_of_layouts; /* layouts are the units: `variance` is 0, as they show by themselves how far they differ */
 	size_t functions;   /* placed ones that the estimate rests on */
 	double variance;    /* of the logarithm of one function's time; 0: none beyond that of runs */

@@ -73,7 +73,7 @@ bool row_index_create(
  * The tree is walked once, backwards, with all units of a node side by side. When a node's turn comes, the nodes below
  * it have been summed up in the next deeper level.
  */
-struct summing {
+struct sums_summing {
 	const struct diff_build *build;
 	const struct profile *profile;
 	enum diff_side side;
@@ -92,7 +92,7 @@ struct summing {
 
 _Static_assert(UNITS_MAX_BLOCKS <= UINT8_MAX, "event_units");
 
-static void summing_deinit(struct summing *s)
+static void summing_deinit(struct sums_summing *s)
 {
 	free(s->values);
 	free(s->first_sample);
@@ -122,7 +122,7 @@ static size_t deepest(const struct diff *diff)
 	return depth;
 }
 
-static bool statistics_sums_list_samples(struct summing *s, struct error *err)
+static bool statistics_sums_list_samples(struct sums_summing *s, struct error *err)
 {
 	const struct diff *diff = s->build->diff;
 	const uint32_t *nodes = diff->sample_nodes[s->side];
@@ -139,7 +139,7 @@ static bool statistics_sums_list_samples(struct summing *s, struct error *err)
 	return true;
 }
 
-static bool summing_init(struct summing *s, struct error *err)
+static bool summing_init(struct sums_summing *s, struct error *err)
 {
 	s->values = calloc(s->row_count + 1, s->unit_count * sizeof(double));
 	s->levels = calloc(deepest(s->build->diff) + 2, s->unit_count * sizeof(double));
@@ -201,7 +201,7 @@ int64_t sums_length(const struct profile *profile, const int64_t *lengths)
 }
 
 /* The events of a sample are stored together; their number is the sample's count. */
-static bool reserve_events(struct summing *s, struct error *err)
+static bool reserve_events(struct sums_summing *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
 	uint32_t start = 0;
@@ -219,7 +219,7 @@ static bool reserve_events(struct summing *s, struct error *err)
 	return true;
 }
 
-static bool assign_blocks(struct summing *s, struct error *err)
+static bool assign_blocks(struct sums_summing *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
 	CLEANUP(cleanup_free) int64_t *lengths = sums_lengths_of_runs(s->build, s->side);
@@ -249,7 +249,7 @@ static bool assign_blocks(struct summing *s, struct error *err)
 
 /* ---- The walk ---- */
 
-static double *row_values(struct summing *s, uint32_t row)
+static double *row_values(struct sums_summing *s, uint32_t row)
 {
 	return s->values + row * s->unit_count;
 }
@@ -270,14 +270,14 @@ __attribute__((noinline)) static void pass_up(
 	}
 }
 
-static double statistics_sums_rounded(const struct summing *s, double value)
+static double statistics_sums_rounded(const struct sums_summing *s, double value)
 {
 	return rint(value / s->quantum) * s->quantum;
 }
 
 /* Adds a sample's value to the units of its events, to each the same part. */
 static void statistics_sums_add_events(
-	const struct summing *s, uint32_t sample, double value, double *self, double *total)
+	const struct sums_summing *s, uint32_t sample, double value, double *self, double *total)
 {
 	uint32_t start = sample > 0 ? s->event_ends[sample - 1] : 0, count = s->event_ends[sample] - start;
 	double part = count > 1 ? statistics_sums_rounded(s, value / count) : value;
@@ -289,7 +289,8 @@ static void statistics_sums_add_events(
 }
 
 /* As statistics_sums_add_events(), but each unit has as much of the value as its events have of the weights. */
-static void add_weighted_events(const struct summing *s, uint32_t sample, double value, double *self, double *total)
+static void add_weighted_events(
+	const struct sums_summing *s, uint32_t sample, double value, double *self, double *total)
 {
 	uint32_t start = sample > 0 ? s->event_ends[sample - 1] : 0;
 	double sum = 0;
@@ -305,7 +306,7 @@ static void add_weighted_events(const struct summing *s, uint32_t sample, double
 }
 
 /* Adds the values of a node's own samples. */
-static void statistics_sums_add_samples(const struct summing *s, uint32_t node, double *self, double *total)
+static void statistics_sums_add_samples(const struct sums_summing *s, uint32_t node, double *self, double *total)
 {
 	const struct profile *profile = s->profile;
 
@@ -326,7 +327,7 @@ static void statistics_sums_add_samples(const struct summing *s, uint32_t node, 
 	}
 }
 
-static void close_node(struct summing *s, uint32_t node)
+static void close_node(struct sums_summing *s, uint32_t node)
 {
 	const struct diff_node *n = &s->build->diff->nodes[node];
 	double *above = s->levels + n->depth * s->unit_count, *below = above + s->unit_count;
@@ -341,7 +342,7 @@ static void close_node(struct summing *s, uint32_t node)
 }
 
 /* Waiting for a CPU has a row of its own, and is in none above it. */
-static void close_apart(struct summing *s, uint32_t node)
+static void close_apart(struct sums_summing *s, uint32_t node)
 {
 	uint32_t row = s->index->of_total[s->build->diff->nodes[node].function];
 	double *none = row_values(s, (uint32_t)s->row_count);
@@ -353,7 +354,7 @@ bool sums_fill(const struct diff_build *build, const struct row_index *index, en
 	const struct sums_division *division, size_t row_count, double **values, struct error *err)
 {
 	CLEANUP(summing_deinit)
-	struct summing s = { .build = build,
+	struct sums_summing s = { .build = build,
 		.profile = build->profiles[side],
 		.side = side,
 		.index = index,

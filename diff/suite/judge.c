@@ -35,7 +35,7 @@ static const double least_variance = 1e-8;
 enum { MOST_LOOKS = 30 };
 
 /* A variance with its degrees of freedom. */
-struct spread {
+struct judge_spread {
 	double variance, freedom;
 };
 
@@ -44,10 +44,10 @@ struct suite_row {
 	double change;   /* logarithm of head over base */
 	double variance; /* of one value of the row, from what is left over */
 	double freedom;
-	double units;         /* the variance of `change` is that of one value times this */
-	double rounds;        /* variance of `change` by what was seen within executions */
-	double looks;         /* p is multiplied by this */
-	struct spread spread; /* of `change` */
+	double units;               /* the variance of `change` is that of one value times this */
+	double rounds;              /* variance of `change` by what was seen within executions */
+	double looks;               /* p is multiplied by this */
+	struct judge_spread spread; /* of `change` */
 	double p;
 };
 
@@ -190,13 +190,13 @@ static bool fit_moderation(struct suite_test *t, struct error *err)
 	return moderation_fit_alike(fitted, count, freedom, &t->moderation, err);
 }
 
-static struct spread add_spreads(struct spread a, struct spread b)
+static struct judge_spread add_spreads(struct judge_spread a, struct judge_spread b)
 {
 	double sum = a.variance + b.variance;
 
 	if (!(b.variance > 0))
 		return a;
-	return (struct spread){ sum,
+	return (struct judge_spread){ sum,
 		sum * sum / (a.variance * a.variance / a.freedom + b.variance * b.variance / b.freedom) };
 }
 
@@ -213,15 +213,16 @@ static double waiting_variance(const struct suite_test *t, uint32_t benchmark)
 }
 
 /* The variance of a row's change, from executions. */
-static struct spread row_spread(const struct suite_test *t, const struct suite_row *row)
+static struct judge_spread row_spread(const struct suite_test *t, const struct suite_row *row)
 {
 	const struct dispersion dispersion = row_dispersion(row);
-	struct spread own = { 0 }, common = { t->effects.variance * row->units, t->effects.freedom };
+	struct judge_spread own = { 0 }, common = { t->effects.variance * row->units, t->effects.freedom };
 
 	/* With pairs, a value is a difference, which has the variance of both sides. */
 	if (!(row->freedom > 0))
-		return (struct spread){ t->assumed_variance * row->units * (t->effects.series_count == 1 ? 2 : 1) +
-						row->rounds + waiting_variance(t, row->benchmark),
+		return (struct judge_spread){ t->assumed_variance * row->units *
+							      (t->effects.series_count == 1 ? 2 : 1) +
+						      row->rounds + waiting_variance(t, row->benchmark),
 			INFINITY };
 	own.variance = moderation_posterior(&t->moderation, &dispersion, row->freedom, &own.freedom);
 	/* What other benchmarks show may raise the variance of this one, but a benchmark that varies more does so. */
@@ -268,7 +269,7 @@ static bool judge_is_placeable(const struct suite_test *t, const struct suite_ro
 static void widen_by_placement(struct suite_test *t)
 {
 	struct placement_estimate estimate = { .known_rsd = assumed_rsd };
-	struct spread placement;
+	struct judge_spread placement;
 
 	if (t->effects.has_layouts || t->effects.of_cpu)
 		return;

@@ -14,15 +14,15 @@ struct word {
 
 enum { MAX_WORDS = 256, KNOWN_BYTES = 64 };
 
-struct command {
+struct arguments_command {
 	struct word words[MAX_WORDS];
 	size_t count;
 	size_t program; /* index of the program's own word: the words before it start the program */
 };
 
-static void arguments_split(const char *text, struct command *command)
+static void arguments_split(const char *text, struct arguments_command *command)
 {
-	*command = (struct command){ 0 };
+	*command = (struct arguments_command){ 0 };
 	while (command->count < MAX_WORDS) {
 		text += strspn(text, " ");
 		if (!*text)
@@ -52,7 +52,7 @@ static const char *arguments_text_of(struct word word, char text[static KNOWN_BY
 }
 
 /* The index of an interpreter's script, which is the program; the interpreter's index if it has no script. */
-static size_t script_of(const struct command *command, size_t interpreter)
+static size_t script_of(const struct arguments_command *command, size_t interpreter)
 {
 	char text[KNOWN_BYTES];
 	const char *name = arguments_text_of(base_name(command->words[interpreter]), text);
@@ -68,7 +68,7 @@ static size_t script_of(const struct command *command, size_t interpreter)
 }
 
 /* Skips `env`, its assignments, and a shell that was only used to start the command. */
-static void arguments_find_program(struct command *command)
+static void arguments_find_program(struct arguments_command *command)
 {
 	char text[KNOWN_BYTES];
 	size_t at = 0;
@@ -118,7 +118,7 @@ static bool words_agree(struct word base, struct word head)
 }
 
 /* The word without the directory of the side's program, since files beside the program belong to it. */
-static struct word without_directory(const struct command *command, struct word word)
+static struct word without_directory(const struct arguments_command *command, struct word word)
 {
 	struct word program = command->words[command->program];
 	size_t size = (size_t)(base_name(program).at - program.at);
@@ -128,7 +128,7 @@ static struct word without_directory(const struct command *command, struct word 
 	return word;
 }
 
-static bool arguments_agree(const struct command *commands[DIFF_SIDES], size_t base, size_t head)
+static bool arguments_agree(const struct arguments_command *commands[DIFF_SIDES], size_t base, size_t head)
 {
 	struct word b = commands[DIFF_BASE]->words[base], h = commands[DIFF_HEAD]->words[head];
 
@@ -137,7 +137,7 @@ static bool arguments_agree(const struct command *commands[DIFF_SIDES], size_t b
 }
 
 /* Writes the words from `first` on, without the last `last` ones, shortened if they are many. */
-static void excerpt(const struct command *command, size_t first, size_t last, char *out, size_t size)
+static void excerpt(const struct arguments_command *command, size_t first, size_t last, char *out, size_t size)
 {
 	enum { MAX_BYTES = 60 };
 	size_t end = command->count - last;
@@ -160,9 +160,10 @@ static void excerpt(const struct command *command, size_t first, size_t last, ch
 }
 
 /* Finds the arguments from the first to the last that differ. An option's name is included with its value. */
-static bool find_difference(const struct command *commands[DIFF_SIDES], size_t first[DIFF_SIDES], size_t *same_at_end)
+static bool find_difference(
+	const struct arguments_command *commands[DIFF_SIDES], size_t first[DIFF_SIDES], size_t *same_at_end)
 {
-	const struct command *b = commands[DIFF_BASE], *h = commands[DIFF_HEAD];
+	const struct arguments_command *b = commands[DIFF_BASE], *h = commands[DIFF_HEAD];
 	size_t i = b->program + 1, k = h->program + 1;
 
 	while (i < b->count && k < h->count && arguments_agree(commands, i, k)) {
@@ -187,7 +188,7 @@ static bool find_difference(const struct command *commands[DIFF_SIDES], size_t f
 bool arguments_differ(const struct diff_build *build, char *text, size_t size)
 {
 	enum { EXCERPT_BYTES = 80 };
-	struct command commands[DIFF_SIDES];
+	struct arguments_command commands[DIFF_SIDES];
 	char shown[DIFF_SIDES][EXCERPT_BYTES];
 	size_t first[DIFF_SIDES], same_at_end;
 
@@ -201,8 +202,8 @@ bool arguments_differ(const struct diff_build *build, char *text, size_t size)
 			return false;
 		arguments_find_program(&commands[side]);
 	}
-	if (!find_difference(
-		    (const struct command *[]){ &commands[DIFF_BASE], &commands[DIFF_HEAD] }, first, &same_at_end))
+	if (!find_difference((const struct arguments_command *[]){ &commands[DIFF_BASE], &commands[DIFF_HEAD] }, first,
+		    &same_at_end))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		excerpt(&commands[side], first[side], same_at_end, shown[side], EXCERPT_BYTES);

@@ -18,7 +18,7 @@ static const double most_changed = 0.01;
 bool placed_is_reason(const struct diff_build *build, const struct proven *proven)
 {
 	const struct diff *diff = build->diff;
-	const struct placement *placement = &basis_of(diff)->placement;
+	const struct diff_placement *placement = &basis_of(diff)->placement;
 
 	if (diff->whole || placement->functions == 0 || placement->is_of_layouts || !(placement->p <= proven_p) ||
 		fabs(diff->total.delta) < least_change * diff->total.base)
@@ -31,7 +31,7 @@ bool placed_is_reason(const struct diff_build *build, const struct proven *prove
 bool placed_decide(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
-	const struct placement *placement = &basis_of(diff)->placement;
+	const struct diff_placement *placement = &basis_of(diff)->placement;
 	char words[WORDS_CHANGE];
 
 	words_change(diff, &diff->total, words);

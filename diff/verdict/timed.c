@@ -22,7 +22,7 @@ static const double least_total_change = 0.05;
 
 enum { MAX_FIXED = 3 };
 
-struct harness {
+struct timed_harness {
 	const char *name;
 	const char *const *functions; /* globs of their names */
 	const char *fixed[MAX_FIXED]; /* options that fix the number of iterations if their value ends in 'x' */
@@ -30,7 +30,7 @@ struct harness {
 	bool analyses; /* it analyses its measurements after the iterations, and that time would be taken for load */
 };
 
-static const struct harness harnesses[] = {
+static const struct timed_harness harnesses[] = {
 	{ "Google Benchmark", GLOBS("benchmark::internal::*", "benchmark::RunSpecifiedBenchmarks*"),
 		{ "--benchmark_min_time=" }, "run a fixed number of iterations with --benchmark_min_time=1000x",
 		false },
@@ -42,7 +42,7 @@ static const struct harness harnesses[] = {
 };
 
 /* Whether the command fixes how often the work is done: "-benchtime=100x". */
-static bool is_fixed(const struct harness *harness, const char *command)
+static bool is_fixed(const struct timed_harness *harness, const char *command)
 {
 	for (size_t i = 0; i < MAX_FIXED && harness->fixed[i]; i++) {
 		const char *value = strstr(command, harness->fixed[i]);
@@ -54,7 +54,7 @@ static bool is_fixed(const struct harness *harness, const char *command)
 	return false;
 }
 
-static bool runs_under(const struct diff_build *build, const struct harness *harness)
+static bool runs_under(const struct diff_build *build, const struct timed_harness *harness)
 {
 	const struct diff *diff = build->diff;
 	double most[DIFF_SIDES] = { 0 };

@@ -256,9 +256,9 @@ void waiting_explain(struct diff_build *build, const char *cause, struct buffer 
  * How a sentence about a difference begins, and whose figures it has: a site and its function's, a function that
  * mostly waits, a class, or a site and the figures of the function through which it waits, such as pthread_mutex_lock.
  */
-enum subject { SUBJECT_SITE, SUBJECT_FUNCTION, SUBJECT_CLASS, SUBJECT_BELOW };
+enum waiting_subject { SUBJECT_SITE, SUBJECT_FUNCTION, SUBJECT_CLASS, SUBJECT_BELOW };
 
-static enum subject choose_subject(const struct diff *diff, const struct diff_wait_site *site)
+static enum waiting_subject choose_subject(const struct diff *diff, const struct diff_wait_site *site)
 {
 	const struct diff_estimate *whole = site ? &diff->functions[site->function].total : NULL;
 
@@ -269,7 +269,7 @@ static enum subject choose_subject(const struct diff *diff, const struct diff_wa
 }
 
 /* Appends what a sentence is about: "`Cache::get` waits for the lock `cache_lock`, held by `Cache::evict`". */
-static void append_subject(const struct diff *diff, enum subject subject, enum profile_wait_class wait_class,
+static void append_subject(const struct diff *diff, enum waiting_subject subject, enum profile_wait_class wait_class,
 	const struct diff_wait_site *site, struct buffer *text)
 {
 	if (!site)
@@ -319,7 +319,7 @@ static const struct diff_wait_site *find_below(
 
 /* The site that explains a function's difference, and how to say so; NULL: there is none. */
 static const struct diff_wait_site *verdict_waiting_find_reason(const struct diff_build *build,
-	const struct diff_function *function, const struct diff_estimate *estimate, enum subject *subject)
+	const struct diff_function *function, const struct diff_estimate *estimate, enum waiting_subject *subject)
 {
 	const struct diff *diff = build->diff;
 	enum profile_wait_class of_frame = diff_wait_class(diff, function);
@@ -337,7 +337,7 @@ static const struct diff_wait_site *verdict_waiting_find_reason(const struct dif
 bool waiting_is_reason(
 	const struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate)
 {
-	enum subject subject;
+	enum waiting_subject subject;
 
 	if (build->diff->waiting == DIFF_WAITING_NONE)
 		return false;
@@ -348,7 +348,7 @@ bool waiting_is_reason(
 bool waiting_append_what(struct diff_build *build, const struct diff_function *function,
 	const struct diff_estimate *estimate, struct buffer *text)
 {
-	enum subject subject;
+	enum waiting_subject subject;
 	const struct diff_wait_site *site;
 
 	if (!waiting_is_reason(build, function, estimate))
@@ -374,7 +374,7 @@ bool waiting_say(struct diff_build *build, const struct diff_function *function,
 	enum { MAX_TEXT = 4096 };
 	struct diff *diff = build->diff;
 	enum profile_wait_class of_frame = diff_wait_class(diff, function);
-	enum subject subject;
+	enum waiting_subject subject;
 	const struct diff_wait_site *site = verdict_waiting_find_reason(build, function, estimate, &subject);
 	enum profile_wait_class wait_class = site ? site->wait_class : of_frame;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };

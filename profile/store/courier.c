@@ -69,7 +69,7 @@ static void courier_give_up_rights(pid_t parent)
 
 /* ---- Calls ---- */
 
-struct call {
+struct courier_served_call {
 	struct courier *courier;
 	int socket;
 	struct courier_question question;
@@ -81,7 +81,7 @@ struct call {
 	enum store_sent sent;
 };
 
-static void call_deinit(struct call *call)
+static void call_deinit(struct courier_served_call *call)
 {
 	store_address_deinit(&call->query);
 	store_parcel_deinit(&call->parcel);
@@ -107,7 +107,7 @@ static bool courier_read_exactly(int fd, void *bytes, size_t size, struct error 
 }
 
 /* A query speaks of the same store: the host in it is the one to which the secrets belong. */
-static bool receive_query(struct call *call, int fd, struct error *err)
+static bool receive_query(struct courier_served_call *call, int fd, struct error *err)
 {
 	const struct store_address *own = call->courier->address;
 	CLEANUP(cleanup_free) char *text = NULL;
@@ -129,7 +129,7 @@ static bool receive_query(struct call *call, int fd, struct error *err)
 	return true;
 }
 
-static bool receive_ids(struct call *call, struct error *err)
+static bool receive_ids(struct courier_served_call *call, struct error *err)
 {
 	CLEANUP(cleanup_close) int fd = receive_part(call->socket);
 	size_t count = (size_t)call->question.count;
@@ -143,7 +143,7 @@ static bool receive_ids(struct call *call, struct error *err)
 	return courier_read_exactly(fd, call->ids, count * sizeof(*call->ids), err);
 }
 
-static bool receive_parts(struct call *call, struct error *err)
+static bool receive_parts(struct courier_served_call *call, struct error *err)
 {
 	memcpy(call->parcel.id, call->question.id, sizeof(call->parcel.id));
 	for (size_t i = 0; i < STORE_PARCEL_PARTS; i++) {
@@ -159,7 +159,7 @@ static bool refuse_call(const struct courier *courier, const char *what, struct 
 	return error_set(err, ERROR_UNSUPPORTED, "%s: %s", courier->address->url, what);
 }
 
-static bool carry_out(struct call *call, int fd, struct error *err)
+static bool carry_out(struct courier_served_call *call, int fd, struct error *err)
 {
 	struct courier *courier = call->courier;
 	const struct store_functions *functions = store_functions_of(courier->address->kind);
@@ -192,7 +192,7 @@ static bool carry_out(struct call *call, int fd, struct error *err)
 
 /* ---- Answers ---- */
 
-static bool send_item(const struct call *call, const char *name, int fd)
+static bool send_item(const struct courier_served_call *call, const char *name, int fd)
 {
 	struct courier_answer answer = { .kind = COURIER_ITEM };
 
@@ -200,7 +200,7 @@ static bool send_item(const struct call *call, const char *name, int fd)
 	return message_send(call->socket, &answer, sizeof(answer), fd);
 }
 
-static bool send_items(const struct call *call)
+static bool send_items(const struct courier_served_call *call)
 {
 	for (size_t i = 0; i < call->profiles.count; i++)
 		if (!send_item(call, call->profiles.items[i].name, call->profiles.items[i].fd))
@@ -208,7 +208,7 @@ static bool send_items(const struct call *call)
 	return call->summaries < 0 || send_item(call, "", call->summaries);
 }
 
-static bool send_end(const struct call *call, bool ok, const struct error *err)
+static bool send_end(const struct courier_served_call *call, bool ok, const struct error *err)
 {
 	struct courier_answer answer = { .kind = COURIER_END, .ok = ok, .sent = call->sent };
 	CLEANUP(cleanup_close) int fd = -1;
@@ -225,7 +225,7 @@ static bool send_end(const struct call *call, bool ok, const struct error *err)
 /* False: there is nobody any more who asks. */
 static bool serve_call(struct courier *courier, int socket)
 {
-	CLEANUP(call_deinit) struct call call = { .courier = courier, .socket = socket, .summaries = -1 };
+	CLEANUP(call_deinit) struct courier_served_call call = { .courier = courier, .socket = socket, .summaries = -1 };
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	CLEANUP(cleanup_close) int fd = -1;
 	struct error err = { 0 };

@@ -25,7 +25,7 @@ struct tree_call {
 	double share;
 };
 
-struct tree {
+struct callgrind_tree {
 	struct callgrind_table *table;
 	const struct callgrind_names *names;
 	struct profile *profile;
@@ -47,7 +47,7 @@ struct tree {
 	double estimated;
 };
 
-static void tree_deinit(struct tree *t)
+static void tree_deinit(struct callgrind_tree *t)
 {
 	callgrind_graph_deinit(&t->graph);
 	free(t->values);
@@ -62,7 +62,7 @@ static void tree_deinit(struct tree *t)
 	free(t->calls);
 }
 
-static bool tree_init(struct tree *t, struct error *err)
+static bool tree_init(struct callgrind_tree *t, struct error *err)
 {
 	size_t vertices = t->table->vertex_count + 1;
 
@@ -85,7 +85,7 @@ static bool tree_init(struct tree *t, struct error *err)
 
 /* ---- Frames ---- */
 
-static bool tree_mapping(struct tree *t, uint32_t object, uint32_t *id, struct error *err)
+static bool tree_mapping(struct callgrind_tree *t, uint32_t object, uint32_t *id, struct error *err)
 {
 	struct profile_mapping mapping = { .path = object, .kind = PROFILE_MAPPING_FILE };
 
@@ -105,8 +105,8 @@ static bool is_address(const char *name)
 }
 
 /* A function without a name has its address in the object: the form in which the model has such functions. */
-static bool tree_function_name(
-	struct tree *t, const struct callgrind_vertex *vertex, struct profile_function *function, struct error *err)
+static bool tree_function_name(struct callgrind_tree *t, const struct callgrind_vertex *vertex,
+	struct profile_function *function, struct error *err)
 {
 	uint32_t name = t->names->paths[vertex->path].name;
 	const char *text = profile_string(t->profile, name), *path = profile_string(t->profile, vertex->object);
@@ -128,7 +128,7 @@ static bool tree_function_name(
 	return ok;
 }
 
-static bool tree_function(struct tree *t, uint32_t vertex_id, uint32_t file, uint32_t *id, struct error *err)
+static bool tree_function(struct callgrind_tree *t, uint32_t vertex_id, uint32_t file, uint32_t *id, struct error *err)
 {
 	const struct callgrind_vertex *vertex = &t->table->vertices[vertex_id];
 	struct profile_function function = { .file = file };
@@ -151,7 +151,7 @@ static bool tree_function(struct tree *t, uint32_t vertex_id, uint32_t file, uin
 
 /* Inlined code has the file that it is in; the format does not tell its function. */
 static bool tree_location(
-	struct tree *t, uint32_t vertex, uint32_t file, uint32_t line, uint32_t *location, struct error *err)
+	struct callgrind_tree *t, uint32_t vertex, uint32_t file, uint32_t line, uint32_t *location, struct error *err)
 {
 	struct profile_line frame = { .line = line };
 	uint32_t mapping;
@@ -164,7 +164,7 @@ static bool tree_location(
 /* ---- Samples ---- */
 
 /* The part of a record that has not been given to a stack yet, up to this share of it; false: nothing. */
-static bool tree_take(struct tree *t, size_t record, double share, int64_t *taken)
+static bool tree_take(struct callgrind_tree *t, size_t record, double share, int64_t *taken)
 {
 	uint32_t count = t->profile->value_type_count;
 	bool any = false;
@@ -186,7 +186,7 @@ static bool tree_take(struct tree *t, size_t record, double share, int64_t *take
 
 /* Gives the stack the lines of a vertex up to `share`, of which earlier stacks have taken their parts. */
 static bool tree_add_lines(
-	struct tree *t, uint32_t vertex, uint32_t stack, double share, bool is_estimated, struct error *err)
+	struct callgrind_tree *t, uint32_t vertex, uint32_t stack, double share, bool is_estimated, struct error *err)
 {
 	int64_t taken[PROFILE_MAX_VALUE_TYPES];
 	uint32_t leaf;
@@ -209,7 +209,7 @@ static bool tree_add_lines(
 	return true;
 }
 
-static bool tree_share_lines(struct tree *t, uint32_t vertex, const struct tree_call *call, struct error *err)
+static bool tree_share_lines(struct callgrind_tree *t, uint32_t vertex, const struct tree_call *call, struct error *err)
 {
 	bool is_estimated = call->share < tree_whole || t->graph.sizes[t->graph.components[vertex]] > 1;
 
@@ -224,7 +224,8 @@ static bool tree_share_lines(struct tree *t, uint32_t vertex, const struct tree_
 
 /* ---- Calls ---- */
 
-static bool tree_is_too_small(const struct tree *t, const struct callgrind_edge *edge, double share, uint32_t depth)
+static bool tree_is_too_small(
+	const struct callgrind_tree *t, const struct callgrind_edge *edge, double share, uint32_t depth)
 {
 	double weight = t->graph.weights[t->graph.components[edge->callee]];
 
@@ -233,7 +234,7 @@ static bool tree_is_too_small(const struct tree *t, const struct callgrind_edge 
 	return share < tree_whole && (t->work > TREE_MAX_WORK || share * weight < tree_smallest_share * t->graph.total);
 }
 
-static bool tree_call_later(struct tree *t, const struct tree_call *call, struct error *err)
+static bool tree_call_later(struct callgrind_tree *t, const struct tree_call *call, struct error *err)
 {
 	if (!ARRAY_RESERVE(&t->calls, &t->call_capacity, t->call_count + 1, ARRAY_MAX_IDS, err))
 		return false;
@@ -243,7 +244,7 @@ static bool tree_call_later(struct tree *t, const struct tree_call *call, struct
 
 /* The calls of a vertex: to others of its component, which are met once in a call of that, or to other components. */
 static bool tree_follow(
-	struct tree *t, uint32_t vertex, const struct tree_call *call, size_t *queued, struct error *err)
+	struct callgrind_tree *t, uint32_t vertex, const struct tree_call *call, size_t *queued, struct error *err)
 {
 	uint32_t component = t->graph.components[vertex], depth = t->depths[vertex] + 1, location, stack;
 
@@ -276,7 +277,7 @@ static bool tree_follow(
 }
 
 /* Adds the members of a component, each once, by the shortest way from the one that was called. */
-static bool tree_add_call(struct tree *t, const struct tree_call *call, struct error *err)
+static bool tree_add_call(struct callgrind_tree *t, const struct tree_call *call, struct error *err)
 {
 	size_t queued = 0;
 
@@ -292,7 +293,7 @@ static bool tree_add_call(struct tree *t, const struct tree_call *call, struct e
 }
 
 /* Components are numbered callees first. Whatever is called by nobody stands at the root. */
-static bool tree_add_calls(struct tree *t, struct error *err)
+static bool tree_add_calls(struct callgrind_tree *t, struct error *err)
 {
 	for (size_t i = t->graph.component_count; i-- > 0;) {
 		struct tree_call root = { .entry = t->graph.entries[i], .share = t->graph.spontaneous[i] };
@@ -310,7 +311,7 @@ static bool tree_add_calls(struct tree *t, struct error *err)
 }
 
 /* What is left of each vertex, so that the sum of a function's costs is that of the file. */
-static bool tree_add_rest(struct tree *t, struct error *err)
+static bool tree_add_rest(struct callgrind_tree *t, struct error *err)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
 	struct profile_line frame = { 0 };
@@ -334,7 +335,7 @@ static bool tree_add_rest(struct tree *t, struct error *err)
 bool callgrind_tree_add(struct callgrind_table *table, const struct callgrind_names *names,
 	const struct callgrind_events *events, struct profile *profile, double *estimated, struct error *err)
 {
-	CLEANUP(tree_deinit) struct tree t = { .table = table, .names = names, .profile = profile };
+	CLEANUP(tree_deinit) struct callgrind_tree t = { .table = table, .names = names, .profile = profile };
 	uint32_t instructions = profile_find_metric(profile, "instructions", NULL);
 
 	if (!callgrind_graph_create(table, &t.graph, err) || !tree_init(&t, err))

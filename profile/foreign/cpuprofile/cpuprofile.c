@@ -12,7 +12,7 @@ struct call_frame {
 	int64_t line, column; /* from 0 on; -1: not known */
 };
 
-struct node {
+struct cpuprofile_node {
 	struct call_frame frame;
 	uint32_t parent; /* index; PROFILE_NONE: it has none */
 	uint32_t stack;  /* PROFILE_NONE: not made yet */
@@ -32,8 +32,8 @@ struct timed {
 struct cpuprofile {
 	struct json_reader json;
 	struct profile *profile;
-	struct hash_map by_id; /* int64_t -> index */
-	struct node *nodes;    /* owned, as the arrays below */
+	struct hash_map by_id;         /* int64_t -> index */
+	struct cpuprofile_node *nodes; /* owned, as the arrays below */
 	struct edge *edges;
 	int64_t *samples;      /* ids of nodes */
 	int64_t *deltas_us;    /* the time from the sample before to each */
@@ -109,7 +109,7 @@ static bool read_children(struct cpuprofile *r, struct error *err)
 
 static bool read_node(struct cpuprofile *r, struct error *err)
 {
-	struct node node = { .frame.line = -1, .parent = PROFILE_NONE, .stack = PROFILE_NONE };
+	struct cpuprofile_node node = { .frame.line = -1, .parent = PROFILE_NONE, .stack = PROFILE_NONE };
 	int64_t id = 0;
 	uint32_t *value;
 	struct json_reader_string key;
@@ -229,12 +229,12 @@ static bool cpuprofile_add_frame(
 }
 
 /* The root is no function. */
-static bool cpuprofile_is_root(const struct cpuprofile *r, const struct node *node)
+static bool cpuprofile_is_root(const struct cpuprofile *r, const struct cpuprofile_node *node)
 {
 	return node->frame.url == 0 && strcmp(profile_string(r->profile, node->frame.name), "(root)") == 0;
 }
 
-static bool push_node(struct cpuprofile *r, struct node *node, uint32_t *stack, struct error *err)
+static bool push_node(struct cpuprofile *r, struct cpuprofile_node *node, uint32_t *stack, struct error *err)
 {
 	uint32_t location;
 

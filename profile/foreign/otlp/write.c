@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The members of each group, in order: members[starts[group]] to members[starts[group + 1]]. */
-struct groups {
+struct otlp_write_groups {
 	size_t *starts;    /* owned */
 	uint32_t *members; /* owned */
 };
@@ -19,8 +19,8 @@ struct otlp_writer {
 	uint32_t *stacks;                /* owned: [stack] its index; 0: the dictionary does not have it yet */
 	uint32_t stack_count;
 	struct buffer stack_table;
-	struct groups samples; /* by run */
-	struct groups events;  /* by sample; none without a timeline */
+	struct otlp_write_groups samples; /* by run */
+	struct otlp_write_groups events;  /* by sample; none without a timeline */
 	struct buffer thread_attributes;
 	size_t *thread_starts; /* owned: [thread] where its attributes' indices start */
 	struct buffer raw, text, value, attribute, part, message; /* scratch */
@@ -209,10 +209,10 @@ static uint32_t sample_of_event(const struct profile *profile, size_t event)
 	return profile->events[event].sample;
 }
 
-static bool groups_init(struct groups *groups, size_t count, const struct profile *profile, size_t member_count,
-	uint32_t (*group_of)(const struct profile *profile, size_t member), struct error *err)
+static bool groups_init(struct otlp_write_groups *groups, size_t count, const struct profile *profile,
+	size_t member_count, uint32_t (*group_of)(const struct profile *profile, size_t member), struct error *err)
 {
-	*groups = (struct groups){ calloc(count + 2, sizeof(*groups->starts)),
+	*groups = (struct otlp_write_groups){ calloc(count + 2, sizeof(*groups->starts)),
 		calloc(member_count + 1, sizeof(*groups->members)) };
 	if (!groups->starts || !groups->members)
 		return error_set_memory(err);
@@ -226,7 +226,7 @@ static bool groups_init(struct groups *groups, size_t count, const struct profil
 	return true;
 }
 
-static void write_groups_deinit(struct groups *groups)
+static void write_groups_deinit(struct otlp_write_groups *groups)
 {
 	free(groups->starts);
 	free(groups->members);

@@ -13,13 +13,13 @@ struct script_frame {
 	bool is_inlined; /* into the next one */
 };
 
-struct tally_key {
+struct perf_script_tally_key {
 	uint32_t stack, thread, event;
 };
 
 /* Samples are added up here, since their events, which become value types, are all known at the end only. */
 struct script_tally {
-	struct tally_key key;
+	struct perf_script_tally_key key;
 	int64_t count, period;
 };
 
@@ -28,7 +28,7 @@ bool script_samples_init(struct script_samples *r, struct error *err)
 	struct profile_run run = { .exit_status = -1 };
 
 	*r = (struct script_samples){ .kernel_mapping = PROFILE_NONE };
-	hash_map_init(&r->tally_of, sizeof(struct tally_key));
+	hash_map_init(&r->tally_of, sizeof(struct perf_script_tally_key));
 	return profile_create(&r->profile, err) && profile_intern(r->profile, "perf", &r->profile->facts.tool, err) &&
 	       profile_add_run(r->profile, &run, &r->run, err);
 }
@@ -124,7 +124,7 @@ static bool push_location(struct script_samples *r, size_t first, size_t count, 
 
 static bool perf_script_samples_count_sample(struct script_samples *r, uint32_t stack, struct error *err)
 {
-	struct tally_key key = { stack, r->thread, r->event };
+	struct perf_script_tally_key key = { stack, r->thread, r->event };
 	struct script_tally *tally;
 	uint32_t *value;
 	bool added;

@@ -24,13 +24,13 @@ enum { UNITS = sizeof(units) / sizeof(units[0]), UNIT_NONE = 0 };
 static const char fractions_unit[] = "1/1000000";
 static const double fractions_scale = 1e6;
 
-struct frame {
+struct speedscope_frame {
 	uint32_t name, file; /* strings */
 	uint32_t line, location;
 };
 
 /* A profile of the file: where its arrays are, since its unit may stand behind them. */
-struct section {
+struct speedscope_section {
 	size_t samples, weights, events; /* offsets; 0: it has none */
 	double start, end;               /* what is still open ends at the end */
 	uint32_t thread;
@@ -40,8 +40,8 @@ struct section {
 struct speedscope {
 	struct json_reader json;
 	struct profile *profile;
-	struct section *sections; /* owned, as the arrays below */
-	struct frame *frames;
+	struct speedscope_section *sections; /* owned, as the arrays below */
+	struct speedscope_frame *frames;
 	uint32_t *open;    /* frames of an evented profile, the outermost first */
 	uint32_t *stacks;  /* [depth] stacks of these */
 	uint32_t *sampled; /* stacks of the profile that is read */
@@ -85,7 +85,7 @@ static struct profile_frame_span speedscope_span_of(const struct speedscope *r, 
 
 static bool speedscope_read_frame(struct speedscope *r, struct error *err)
 {
-	struct frame frame = { .location = PROFILE_NONE };
+	struct speedscope_frame frame = { .location = PROFILE_NONE };
 	int64_t line;
 	struct json_reader_string key;
 	bool ok = true;
@@ -134,7 +134,7 @@ static bool read_shared(struct speedscope *r, struct error *err)
 
 /* ---- Where the profiles are ---- */
 
-static void speedscope_read_unit(struct speedscope *r, struct section *section)
+static void speedscope_read_unit(struct speedscope *r, struct speedscope_section *section)
 {
 	struct json_reader_string unit = json_reader_text(&r->json);
 
@@ -165,7 +165,7 @@ static void skip_from(struct speedscope *r, size_t *offset)
 
 static bool speedscope_read_section(struct speedscope *r, struct error *err)
 {
-	struct section section = { 0 };
+	struct speedscope_section section = { 0 };
 	struct profile_thread thread = { .run = r->run };
 	struct json_reader_string key;
 	bool ok = true;
@@ -294,7 +294,7 @@ static bool array_has_fractions(struct speedscope *r, size_t offset)
 static void find_fractions(struct speedscope *r)
 {
 	for (size_t i = 0; i < r->section_count && !r->has_fractions && !r->json.failure; i++) {
-		const struct section *section = &r->sections[i];
+		const struct speedscope_section *section = &r->sections[i];
 		size_t numbers = section->weights ? section->weights : section->events;
 
 		r->has_fractions = section->unit == UNIT_NONE && numbers && array_has_fractions(r, numbers);
@@ -334,8 +334,8 @@ static bool reserve_rest(struct speedscope *r, uint32_t stack, struct error *err
 }
 
 /* Parts of what is counted are carried over to the stack's next weight, so that the sum of each stack is right. */
-static bool add_weight(
-	struct speedscope *r, const struct section *section, uint32_t stack, double weight, struct error *err)
+static bool add_weight(struct speedscope *r, const struct speedscope_section *section, uint32_t stack, double weight,
+	struct error *err)
 {
 	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
 	bool is_fraction = section->unit == UNIT_NONE && r->has_fractions;
@@ -359,7 +359,7 @@ static bool add_weight(
 	return whole == 0 || profile_add_sample(r->profile, stack, section->thread, values, -1, err);
 }
 
-static bool make_location(struct speedscope *r, struct frame *frame, struct error *err)
+static bool make_location(struct speedscope *r, struct speedscope_frame *frame, struct error *err)
 {
 	struct profile_function function = { .file = frame->file, .name_source = PROFILE_NAME_IMPORTED };
 	struct profile_frame_span name =
@@ -376,7 +376,7 @@ static bool make_location(struct speedscope *r, struct frame *frame, struct erro
 
 static bool speedscope_push_frame(struct speedscope *r, uint32_t number, uint32_t *stack, struct error *err)
 {
-	struct frame *frame = &r->frames[number];
+	struct speedscope_frame *frame = &r->frames[number];
 
 	return (frame->location != PROFILE_NONE || make_location(r, frame, err)) &&
 	       profile_add_stack(r->profile, *stack, frame->location, stack, err);
@@ -401,7 +401,7 @@ static bool speedscope_read_stack(struct speedscope *r, uint32_t *stack, struct 
 	return true;
 }
 
-static bool read_samples(struct speedscope *r, const struct section *section, struct error *err)
+static bool read_samples(struct speedscope *r, const struct speedscope_section *section, struct error *err)
 {
 	size_t at = 0;
 
@@ -450,13 +450,13 @@ static bool open_frame(struct speedscope *r, uint32_t frame, struct error *err)
 }
 
 static bool speedscope_add_open(
-	struct speedscope *r, const struct section *section, double from, double to, struct error *err)
+	struct speedscope *r, const struct speedscope_section *section, double from, double to, struct error *err)
 {
 	return r->open_count == 0 || to <= from || add_weight(r, section, r->stacks[r->open_count - 1], to - from, err);
 }
 
-static bool take_event(struct speedscope *r, const struct section *section, const struct event *event, double before,
-	struct error *err)
+static bool take_event(struct speedscope *r, const struct speedscope_section *section, const struct event *event,
+	double before, struct error *err)
 {
 	if (!speedscope_add_open(r, section, before, event->at, err))
 		return false;
@@ -475,8 +475,8 @@ struct disorder {
 	double most; /* by which an event is earlier than the one before it, in the file's unit */
 };
 
-static bool note_disorder(
-	struct speedscope *r, const struct section *section, const struct disorder *disorder, struct error *err)
+static bool note_disorder(struct speedscope *r, const struct speedscope_section *section,
+	const struct disorder *disorder, struct error *err)
 {
 	bool has_unit = section->unit != UNIT_NONE;
 	char length[48] = "";
@@ -492,7 +492,7 @@ static bool note_disorder(
 		       has_unit ? units[section->unit].name : "", length, disorder->early == 1 ? "it is" : "they are");
 }
 
-static bool speedscope_read_events(struct speedscope *r, const struct section *section, struct error *err)
+static bool speedscope_read_events(struct speedscope *r, const struct speedscope_section *section, struct error *err)
 {
 	struct event event;
 	struct disorder disorder = { 0 };
@@ -524,7 +524,7 @@ static bool speedscope_read_events(struct speedscope *r, const struct section *s
 static bool read_profiles(struct speedscope *r, struct error *err)
 {
 	for (size_t i = 0; i < r->section_count; i++) {
-		const struct section *section = &r->sections[i];
+		const struct speedscope_section *section = &r->sections[i];
 		bool is_sampled = section->samples && section->weights;
 
 		if (!is_sampled && !section->events)
@@ -543,7 +543,7 @@ static void set_duration(struct speedscope *r)
 	double start = INFINITY, end = -INFINITY;
 
 	for (size_t i = 0; i < r->section_count; i++) {
-		const struct section *section = &r->sections[i];
+		const struct speedscope_section *section = &r->sections[i];
 		double scale = units[section->unit].scale;
 
 		if (strcmp(units[section->unit].unit, "nanoseconds") != 0)

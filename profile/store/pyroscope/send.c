@@ -33,7 +33,7 @@ struct described {
 	struct byte_reader labels, selector, rows;
 };
 
-struct piece {
+struct pyroscope_send_piece {
 	struct courier *courier;
 	const struct described *described;
 	uint64_t offset, size; /* in part 0 */
@@ -99,7 +99,7 @@ static uint64_t places_of(int64_t duration_ns)
 }
 
 /* Of the id of the profile, of its labels (it is the same file with others), and of the number of the piece. */
-static void pyroscope_send_identify(const uint64_t id[2], uint32_t number, struct piece *piece)
+static void pyroscope_send_identify(const uint64_t id[2], uint32_t number, struct pyroscope_send_piece *piece)
 {
 	uint8_t digest[MD5_BYTES], seed[(size_t)2 * MD5_BYTES + sizeof(number)] = { 0 };
 	struct byte_reader labels = piece->described->labels;
@@ -149,7 +149,7 @@ static bool is_refusal(int status)
 }
 
 /* The sum of what the store has at the piece's place, in its series; 0 where it cannot be asked. */
-static bool ask_total(const struct piece *piece, int64_t *total, struct error *err)
+static bool ask_total(const struct pyroscope_send_piece *piece, int64_t *total, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer message = { 0 };
 	struct http_answer answer = { .fd = -1 };
@@ -186,7 +186,7 @@ static bool ask_total(const struct piece *piece, int64_t *total, struct error *e
 static bool is_stored(void *context, bool *is_done, struct error *err)
 {
 	static const struct timespec storing = { .tv_nsec = 700000000 };
-	const struct piece *piece = context;
+	const struct pyroscope_send_piece *piece = context;
 	int64_t total;
 
 	*is_done = false;
@@ -200,7 +200,7 @@ static bool is_stored(void *context, bool *is_done, struct error *err)
 }
 
 /* Finds the place of the piece, or the first behind it that is free. */
-static bool pyroscope_send_find_place(struct piece *piece, bool *is_there, struct error *err)
+static bool pyroscope_send_find_place(struct pyroscope_send_piece *piece, bool *is_there, struct error *err)
 {
 	for (unsigned int i = 0; i < MOST_PROBES; i++, piece->place_ms += PLACE_MS) {
 		int64_t total;
@@ -217,7 +217,7 @@ static bool pyroscope_send_find_place(struct piece *piece, bool *is_there, struc
 
 /* ---- Sending ---- */
 
-static bool pack_piece(const struct piece *piece, int fd, struct buffer *packed, struct error *err)
+static bool pack_piece(const struct pyroscope_send_piece *piece, int fd, struct buffer *packed, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 
@@ -231,7 +231,7 @@ static bool pack_piece(const struct piece *piece, int fd, struct buffer *packed,
 }
 
 static bool pyroscope_send_push(
-	struct piece *piece, const struct buffer *message, enum store_sent *sent, struct error *err)
+	struct pyroscope_send_piece *piece, const struct buffer *message, enum store_sent *sent, struct error *err)
 {
 	const struct pyroscope_call call = { .method = "push.v1.PusherService/Push",
 		.message = message,
@@ -251,7 +251,7 @@ static bool pyroscope_send_push(
 	return true;
 }
 
-static bool send_piece(struct piece *piece, int fd, enum store_sent *sent, struct error *err)
+static bool send_piece(struct pyroscope_send_piece *piece, int fd, enum store_sent *sent, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer packed = { 0 };
 	CLEANUP(buffer_deinit) struct buffer sample = { 0 };
@@ -293,7 +293,7 @@ bool pyroscope_send(
 	if (!read_description(parcel->parts[1], &bytes, &described, err))
 		return false;
 	for (uint32_t number = 0; byte_reader_left(&described.rows) > 0; number++) {
-		struct piece piece = {
+		struct pyroscope_send_piece piece = {
 			.courier = courier, .described = &described, .offset = offset, .cannot_ask = &cannot_ask
 		};
 		struct pyroscope_described row = { 0 };

@@ -35,20 +35,20 @@ void pyroscope_append_matcher(struct buffer *selector, const char *name, const c
 
 enum { NAME_BYTES = 128, VALUE_BYTES = 2048, MOST_PAIRS = PROFILE_MAX_LABELS + STORE_MAX_FILTERS + 4 };
 
-struct pair {
+struct pyroscope_pair {
 	char name[NAME_BYTES];
 	const char *value; /* borrowed */
 };
 
-struct pairs {
-	struct pair items[MOST_PAIRS];
+struct pyroscope_pairs {
+	struct pyroscope_pair items[MOST_PAIRS];
 	size_t count, left_out;
 };
 
 /* One that is given later takes the place of one before. */
-static void pyroscope_series_add_pair(struct pairs *pairs, const char *key, const char *value)
+static void pyroscope_series_add_pair(struct pyroscope_pairs *pairs, const char *key, const char *value)
 {
-	struct pair pair = { .value = value };
+	struct pyroscope_pair pair = { .value = value };
 	size_t at = 0;
 
 	pyroscope_label_name(key, pair.name, sizeof(pair.name));
@@ -62,7 +62,7 @@ static void pyroscope_series_add_pair(struct pairs *pairs, const char *key, cons
 	pairs->count += at == pairs->count;
 }
 
-static bool has_pair(const struct pairs *pairs, const char *name)
+static bool has_pair(const struct pyroscope_pairs *pairs, const char *name)
 {
 	for (size_t i = 0; i < pairs->count; i++)
 		if (strcmp(pairs->items[i].name, name) == 0)
@@ -73,17 +73,17 @@ static bool has_pair(const struct pairs *pairs, const char *name)
 /* The store sorts them, too. */
 static int pair_order(const void *left, const void *right)
 {
-	const struct pair *a = left, *b = right;
+	const struct pyroscope_pair *a = left, *b = right;
 
 	return strcmp(a->name, b->name);
 }
 
 static void pyroscope_series_write_pairs(
-	const struct pairs *pairs, struct pyroscope_series *series, struct buffer *entry)
+	const struct pyroscope_pairs *pairs, struct pyroscope_series *series, struct buffer *entry)
 {
 	buffer_append_byte(&series->selector, '{');
 	for (size_t i = 0; i < pairs->count; i++) {
-		const struct pair *pair = &pairs->items[i];
+		const struct pyroscope_pair *pair = &pairs->items[i];
 
 		entry->size = 0;
 		pyroscope_put_text(entry, 1, pair->name);
@@ -99,7 +99,7 @@ static void pyroscope_series_write_pairs(
 
 /* The few that the store and this program need come first, so that they are not left out. */
 static void list_pairs(const struct profile *profile, const struct store_filter *labels, size_t label_count,
-	const char *family, struct pairs *pairs)
+	const char *family, struct pyroscope_pairs *pairs)
 {
 	const char *service = profile_label(profile, PROFILE_LABEL_SERVICE);
 
@@ -123,7 +123,7 @@ static void list_pairs(const struct profile *profile, const struct store_filter 
 bool pyroscope_make_series(const struct profile *profile, const struct store_filter *labels, size_t label_count,
 	const char *family, struct pyroscope_series *series, struct buffer *notices, struct error *err)
 {
-	CLEANUP(cleanup_free) struct pairs *pairs = calloc(1, sizeof(*pairs));
+	CLEANUP(cleanup_free) struct pyroscope_pairs *pairs = calloc(1, sizeof(*pairs));
 	CLEANUP(buffer_deinit) struct buffer entry = { 0 };
 
 	buffer_init(&series->message, (size_t)1 << 20);
