@@ -26,7 +26,7 @@ enum profile_activity profile_activity_of_frame(const char *name, const char *mo
 
 /* ---- Where activities begin ---- */
 
-/* The activity that begins in a function of a runtime. */
+/* Returns the activity that begins in a function of a runtime. */
 static enum profile_activity activity_of_function(const char *name, const char *module)
 {
 	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++) {
@@ -40,7 +40,7 @@ static enum profile_activity activity_of_function(const char *name, const char *
 	return PROFILE_ACTIVITY_NONE;
 }
 
-/* The activity of a thread in a profile of the languages' runtimes. */
+/* Returns the activity of a thread in a profile of the languages' runtimes. */
 static enum profile_activity activity_of_thread(const char *name, const bool has_runtime[PROFILE_LANGUAGE_COUNT])
 {
 	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
@@ -75,7 +75,7 @@ static void marker_deinit(struct marker *m)
 		free(m->stacks[i]);
 }
 
-/* The languages whose runtimes the profile has, so that names of threads are those of the runtimes. */
+/* Finds the languages whose runtimes the profile has, so that names of threads are those of the runtimes. */
 static void find_runtimes(const struct profile *profile, bool has_runtime[PROFILE_LANGUAGE_COUNT])
 {
 	for (size_t i = 0; i < profile->mapping_count; i++)
@@ -162,7 +162,7 @@ static bool find_needed(struct marker *m, struct error *err)
 	return true;
 }
 
-/* The location of the frame of an activity, which is the run time's. */
+/* Finds the location of the frame of an activity, which is the run time's. */
 static bool frame_of(struct marker *m, enum profile_activity activity, uint32_t *location, struct error *err)
 {
 	struct profile_function function = { .origin = PROFILE_ORIGIN_SYSTEM, .name_source = PROFILE_NAME_IMPORTED };

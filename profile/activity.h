@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * What a run time does beside running the program's own code: it collects garbage, compiles functions while they run,
- * and reads scripts before they do. It does so in threads of its own and within calls of the program's.
+ * The runtime's own work beside running the program's code: it collects garbage, compiles functions while they run, and
+ * reads scripts before they do. It does so in threads of its own and within calls of the program's.
  *
  * A stack in which it does has a frame of its own for it, right above the function in which it begins; in a thread that
  * does nothing else it is the outermost frame. So one row of a report has all of it: "[garbage collection]".
@@ -25,10 +25,10 @@ enum profile_activity {
 };
 enum { PROFILE_ACTIVITY_COUNT = 4 };
 
-/* The activity in words: "garbage collection", "just-in-time compilation". Static; "" of none. */
+/* Returns the activity in words: "garbage collection", "just-in-time compilation". Static; "" of none. */
 const char *profile_activity_words(enum profile_activity activity);
 
-/* The activity whose frame a function is, by its name and module. */
+/* Returns the activity whose frame a function is, by its name and module. */
 enum profile_activity profile_activity_of_frame(const char *name, const char *module);
 
 /*

@@ -42,7 +42,7 @@ const char *profile_bottleneck_cause(enum profile_bottleneck bottleneck)
 
 /* ---- Columns ---- */
 
-/* What a unit of a value type adds to the components. */
+/* The contribution of one unit of a value type to the components. */
 struct bottleneck_source {
 	const char *type, *unit;
 	struct {
@@ -198,7 +198,9 @@ enum profile_bottleneck profile_bottleneck_of(const struct profile_cost *cost, d
 		       : PROFILE_BOTTLENECK_MIXED;
 }
 
-/* Whether a side has some samples, but too few to tell of it. A side without any is known: it has no such cost. */
+/*
+ * Returns whether a side has some samples, but too few to tell of it. A side without any is known: it has no such cost.
+ */
 static bool has_too_few(const struct profile_cost *cost, double least_samples)
 {
 	return profile_cost_sum(cost) > 0 && cost->samples < least_samples;

@@ -6,8 +6,8 @@
 struct profile;
 
 /*
- * What holds a function up, from its self cost: of a simulation's counts (profile/cost_model.h), or of the counters of
- * a real processor. The classes are those of CodSpeed's CPU simulation, whose rule is not public. A class is the
+ * The bottleneck of a function, from its self cost: of a simulation's counts (profile/cost_model.h), or of the counters
+ * of a real processor. The classes are those of CodSpeed's CPU simulation, whose rule is not public. A class is the
  * largest component of the self cost if it is at least PROFILE_BOTTLENECK_LEAST_SHARE of it and
  * PROFILE_BOTTLENECK_LEAST_LEAD times the second; else the cost is mixed (docs/decisions/59-bottlenecks.md).
  */
@@ -24,17 +24,17 @@ enum { PROFILE_BOTTLENECK_COUNT = 6 };
 #define PROFILE_BOTTLENECK_LEAST_SHARE 0.4
 #define PROFILE_BOTTLENECK_LEAST_LEAD 1.2
 
-/* "", "instruction", "cache", "memory", "system", "mixed". */
+/* Returns "", "instruction", "cache", "memory", "system", "mixed". */
 const char *profile_bottleneck_name(enum profile_bottleneck bottleneck);
 
 /*
- * What a change of the class consists of, as sentences name it behind a colon: "instructions", "cache misses", "memory
- * accesses", "system time"; "" where there is nothing to name (none, mixed).
+ * Returns what a change of the class consists of, as sentences name it behind a colon: "instructions", "cache misses",
+ * "memory accesses", "system time"; "" where there is nothing to name (none, mixed).
  */
 const char *profile_bottleneck_cause(enum profile_bottleneck bottleneck);
 
 /*
- * What a self cost consists of, in cycles, or in any unit that is the same for all components. Components of several
+ * The components of a self cost, in cycles, or in any unit that is the same for all components. Components of several
  * functions, nodes or samples add up; a component that is negative, as rounding may leave it, counts as 0.
  */
 struct profile_cost {
@@ -73,15 +73,15 @@ void profile_cost_add(const struct profile_cost_columns *columns, const int64_t 
 /* Adds `factor` times `from`. */
 void profile_cost_add_scaled(struct profile_cost *cost, const struct profile_cost *from, double factor);
 
-/* The sum of the components, without those that are negative. */
+/* Returns the sum of the components, without those that are negative. */
 double profile_cost_sum(const struct profile_cost *cost);
 
-/* The class of a cost; NONE for nothing, and for components of fewer samples than `least_samples`. */
+/* Returns the class of a cost; NONE for nothing, and for components of fewer samples than `least_samples`. */
 enum profile_bottleneck profile_bottleneck_of(const struct profile_cost *cost, double least_samples);
 
 /*
- * What a difference consists of: of a cost that has grown, by how much each component has grown; of one that has
- * shrunk, by how much each has shrunk; classified by the same two rules. Components that went the other way do not
+ * Returns what a difference consists of: of a cost that has grown, by how much each component has grown; of one that
+ * has shrunk, by how much each has shrunk; classified by the same two rules. Components that went the other way do not
  * count. NONE if the costs are equal, or if a side that has samples has fewer than `least_samples`.
  */
 enum profile_bottleneck profile_bottleneck_of_change(

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first code that begins behind an address. */
+/* Returns the first code that begins behind an address. */
 static size_t find_behind(const struct profile *profile, uint32_t mapping, uint64_t address)
 {
 	size_t low = 0, high = profile->code_count;
@@ -35,7 +35,7 @@ const struct profile_code *profile_find_code(const struct profile *profile, uint
 	return code && code->bytes && profile_code_holds(code, mapping, address) ? code : NULL;
 }
 
-/* Of two overlapping pieces: whether what they share is the same. */
+/* Returns whether the bytes that two overlapping pieces share are the same. whether what they share is the same. */
 static bool agrees(const struct profile_code *left, const struct profile_code *right)
 {
 	const struct profile_code *first = left->address < right->address ? left : right;
@@ -47,7 +47,7 @@ static bool agrees(const struct profile_code *left, const struct profile_code *r
 	       memcmp(first->bytes + offset, second->bytes, shared) == 0;
 }
 
-/* Of both it is not known any more which binary was sampled. */
+/* Drops the bytes of a piece that differs in two binaries: which of them was sampled is not known any more. */
 static void profile_code_mix(struct profile *profile, struct profile_code *code)
 {
 	if (code->bytes)

@@ -35,5 +35,5 @@ enum {
 COMMON_MUST_CHECK
 bool profile_add_code(struct profile *profile, const struct profile_code *code, struct error *err);
 
-/* The code that holds an address, borrowed; NULL: it is not kept, or not known which it is. */
+/* Returns the code that holds an address, borrowed; NULL: it is not kept, or not known which it is. */
 const struct profile_code *profile_find_code(const struct profile *profile, uint32_t mapping, uint64_t address);

@@ -31,23 +31,23 @@ void profile_copy_deinit(struct profile_copy *copy);
 COMMON_MUST_CHECK
 bool profile_copy_locations(struct profile_copy *copy, const bool *chosen, struct error *err);
 
-/* The same of one function and of one location, whose functions have been copied. */
+/* Does the same for one function and one location, whose functions have been copied. */
 COMMON_MUST_CHECK
 bool profile_copy_function(struct profile_copy *copy, size_t id, struct error *err);
 COMMON_MUST_CHECK
 bool profile_copy_location(struct profile_copy *copy, size_t id, struct error *err);
 
-/* A line of `from` as `into` has it. Its function has been copied. */
+/* Returns a line of `from` as `into` has it. Its function has been copied. */
 struct profile_line profile_copied_line(const struct profile_copy *copy, const struct profile_line *line);
 
 /* Copies stacks whose locations have been copied. `chosen` ([stack]; NULL: all) has the parent of each that it has. */
 COMMON_MUST_CHECK
 bool profile_copy_stacks(struct profile_copy *copy, const bool *chosen, struct error *err);
 
-/* A run of `from` as `into` has it. */
+/* Returns a run of `from` as `into` has it. */
 struct profile_run profile_copied_run(const struct profile_copy *copy, size_t id);
 
-/* The thread of `into` that is thread `id` of `from`, in a run of `into`. */
+/* Finds the thread of `into` that is thread `id` of `from`, in a run of `into`. */
 COMMON_MUST_CHECK
 bool profile_copy_thread(struct profile_copy *copy, uint32_t id, uint32_t run, uint32_t *thread, struct error *err);
 

@@ -4,10 +4,10 @@
 #include "common/common.h"
 
 /*
- * How the estimated cycles of a simulation are made from its counts: the model of `kelvin simulate`. Real processors
- * overlap what is added up here; the figures are the latencies of today's server processors in cycles (L2 about 14, of
- * which a pipeline hides some; memory 80 to 100 ns at 2 GHz or more). CodSpeed's CPU simulation has no public
- * constants; callgrind's users compute 10 and 100, iai-callgrind 5 and 35.
+ * The model by which the estimated cycles of a simulation are made from its counts: the model of `kelvin simulate`.
+ * Real processors overlap what is added up here; the figures are the latencies of today's server processors in cycles
+ * (L2 about 14, of which a pipeline hides some; memory 80 to 100 ns at 2 GHz or more). CodSpeed's CPU simulation has no
+ * public constants; callgrind's users compute 10 and 100, iai-callgrind 5 and 35.
  */
 enum {
 	COST_MODEL_FIRST_MISS_CYCLES = 12,  /* an access that misses a first-level cache and hits the last one */
@@ -27,8 +27,8 @@ enum {
 #define COST_MODEL_SYSTEM "system" /* nanoseconds */
 
 /*
- * The estimated cycles of one function, node or instruction. `quarters`: the sum of its instructions' quarter cycles.
- * `last_misses` are part of `first_misses`.
+ * Returns the estimated cycles of one function, node or instruction. `quarters`: the sum of its instructions' quarter
+ * cycles. `last_misses` are part of `first_misses`.
  */
 static inline int64_t cost_model_cycles(
 	int64_t quarters, int64_t first_misses, int64_t last_misses, int64_t branch_misses)

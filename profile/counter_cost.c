@@ -20,7 +20,7 @@ static double cycles_in_memory(const struct counter_cost *cost)
 	return COST_MODEL_LAST_MISS_CYCLES * cost->values[COUNTER_COST_LAST];
 }
 
-/* What of all waited for data, in a cache or in memory. */
+/* Returns what of all waited for data, in a cache or in memory. */
 static double waiting_slots(const struct counter_cost *cost)
 {
 	const double *values = cost->values;
@@ -35,7 +35,7 @@ static double waiting_slots(const struct counter_cost *cost)
 	       counter_cost_share_of(values[COUNTER_COST_DATA_STALLS], values[COUNTER_COST_STALLS]);
 }
 
-/* How much of that was for memory. */
+/* Returns how much of that was for memory. */
 static double memory_share(const struct counter_cost *cost)
 {
 	double memory = cycles_in_memory(cost);

@@ -4,9 +4,9 @@
 #include "profile/cost_model.h"
 
 /*
- * What holds a program up, from the counters of a real processor: what was counted between two samples, divided into
- * components. A processor issues a fixed number of operations in a cycle, its slots; counters tell what became of them
- * ("top-down analysis", A. Yasin, ISPASS 2014). Where it has none of those, cycles take the place of slots.
+ * Finds a program's bottleneck from the counters of a real processor: what was counted between two samples, divided
+ * into components. A processor issues a fixed number of operations in a cycle, its slots; counters tell what became of
+ * them ("top-down analysis", A. Yasin, ISPASS 2014). Where it has none of those, cycles take the place of slots.
  */
 
 /* Value types of what is counted, with their unit. */
@@ -29,7 +29,7 @@
 /* Classes of fewer samples are chance: what one sample is charged was counted by whatever ran since the one before. */
 enum { COUNTER_COST_LEAST_SAMPLES = 50 };
 
-/* What decides the components. */
+/* The counters that decide the components. */
 enum counter_cost_input {
 	COUNTER_COST_ALL,           /* slots, or cycles */
 	COUNTER_COST_BACKEND_SLOTS, /* of `all`: waited for data or units */

@@ -29,7 +29,9 @@ struct expression {
 	size_t set_count, set_capacity;
 	struct byte_set first; /* with which a match may begin */
 	bool may_be_empty;     /* a match may be anywhere */
-	/* For a match: the states at two positions, those that a position has, and those that lead to others. */
+	/*
+	 * The state of a match: the states at two positions, those that a position has, and those that lead to others.
+	 */
 	uint32_t *states[2], *marks, *stack;
 	uint32_t position;
 };
@@ -146,7 +148,7 @@ static bool emit_class(struct parser *p, int (*is_member)(int byte), bool is_neg
 
 /* ---- Brackets ---- */
 
-/* "[:alpha:]", behind its first two characters. */
+/* Parses "[:alpha:]", behind its first two characters. */
 static bool parse_class(struct parser *p, struct byte_set *set)
 {
 	static const struct {
@@ -165,7 +167,7 @@ static bool parse_class(struct parser *p, struct byte_set *set)
 	return expression_refuse(p, "a class such as [:alpha:] has an unknown name");
 }
 
-/* A byte, also as [.x.] or [=x=]. */
+/* Parses a byte, also as [.x.] or [=x=]. */
 static bool parse_end_of_range(struct parser *p, unsigned char *byte)
 {
 	const char *at = p->at;
@@ -205,7 +207,7 @@ static bool parse_member(struct parser *p, struct byte_set *set)
 	return true;
 }
 
-/* Behind its first character. */
+/* Parses from behind its first character. */
 static bool parse_bracket(struct parser *p)
 {
 	struct byte_set set = { 0 };
@@ -350,7 +352,7 @@ static bool parse_repeats(struct parser *p, int *number)
 	return true;
 }
 
-/* "{2,5}", behind its first character. */
+/* Parses "{2,5}", behind its first character. */
 static bool parse_bounds(struct parser *p, int *least, int *most)
 {
 	*least = 0;
@@ -387,7 +389,7 @@ static bool parse_piece(struct parser *p)
 	return true;
 }
 
-/* Up to the end, or the parenthesis that closes the group; one that closes none stands for itself. */
+/* Parses up to the end, or the parenthesis that closes the group; one that closes none stands for itself. */
 static bool parse_branches(struct parser *p)
 {
 	size_t start = p->made->count, jump = SIZE_MAX;
@@ -435,7 +437,9 @@ static bool assertion_holds(enum assertion assertion, const char *text, size_t s
 	return false;
 }
 
-/* Where a match is, and what has been found there. `text` NULL: all assertions hold, as before there is any text. */
+/*
+ * The place of a match, and what has been found there. `text` NULL: all assertions hold, as before there is any text.
+ */
 struct expression_match {
 	struct expression *of;
 	const char *text;

@@ -116,8 +116,8 @@ void profile_fact_words(const struct profile *profile, const struct profile_fact
 /* ---- Comparing ---- */
 
 /*
- * The end of a run of decimal or hexadecimal digits and dashes that holds a digit; `text` itself if no such run begins
- * there.
+ * Returns the end of a run of decimal or hexadecimal digits and dashes that holds a digit; `text` itself if no such run
+ * begins there.
  */
 static const char *end_of_id(const char *text)
 {
@@ -127,8 +127,8 @@ static const char *end_of_id(const char *text)
 }
 
 /*
- * Whether both texts differ at most in numbers and hexadecimal ids: these change with every container, session or start
- * of a service.
+ * Returns whether both texts differ at most in numbers and hexadecimal ids: these change with every container, session
+ * or start of a service.
  */
 static bool same_but_for_ids(const char *a, const char *b)
 {

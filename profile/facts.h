@@ -26,7 +26,7 @@ struct profile_facts {
 	uint32_t counters;             /* what was counted beside: "page-faults, context-switches" */
 	uint32_t counters_ran_percent; /* of the time, where they had to take turns: they are scaled; 0: all of it */
 	uint32_t wait_interval_us;     /* waiting time that a sample stands for, at most; 0: waits were not sampled */
-	/* What else there was on the machine (sampler/live/surroundings.h). */
+	/* The load of the rest of the machine (sampler/live/surroundings.h). */
 	uint32_t machine_busy_percent, machine_steal_percent, cpu_pressure_percent, throttled_ms;
 	/* CPU time of programs that the kernel did not let the recorder sample: set-user-ID ones, say; 0: too little to
 	 * tell */
@@ -53,14 +53,15 @@ struct profile_fact {
 	enum profile_fact_type type;
 	const char *one, *many; /* units of a number: "CPU", "CPUs" */
 	/*
-	 * What text reports write before the value; for a flag, all that they write when it is set. NULL: reports leave
-	 * the fact out. `shown_chars`: they write at most this many characters of the value; 0: all.
+	 * The text that reports write before the value; for a flag, all that they write when it is set. NULL: reports
+	 * leave the fact out. `shown_chars`: they write at most this many characters of the value; 0: all.
 	 */
 	const char *prefix;
 	int shown_chars;
 	/*
-	 * What a comparison writes before, between and behind the values of base and head when they differ; for a flag
-	 * the values are the names of the side that has it and of the other. differs[1] NULL: the fact is not compared.
+	 * The texts that a comparison writes before, between and behind the values of base and head when they differ;
+	 * for a flag the values are the names of the side that has it and of the other. differs[1] NULL: the fact is
+	 * not compared.
 	 */
 	const char *differs[3];
 	bool blocks_gate; /* a difference puts a comparison in doubt */
@@ -73,18 +74,18 @@ struct profile_fact {
 	bool known_with_cgroup; /* where the control group is known, 0 means no limit */
 };
 
-/* The table of `*count` facts, in the order in which reports show them. Static. */
+/* Returns the table of `*count` facts, in the order in which reports show them. Static. */
 const struct profile_fact *profile_facts(size_t *count);
 
-/* A fact's stored value: a string's id, a number, or 0 or 1. */
+/* Returns a fact's stored value: a string's id, a number, or 0 or 1. */
 uint32_t profile_fact_get(const struct profile_facts *facts, const struct profile_fact *fact);
 void profile_fact_set(struct profile_facts *facts, const struct profile_fact *fact, uint32_t value);
 
 /* Appends the fact's value in words: "Linux 6.1", "997 Hz", "1.5 CPUs", "no limit"; nothing for a flag. */
 void profile_fact_words(const struct profile *profile, const struct profile_fact *fact, struct buffer *out);
 
-/* Whether both profiles have the fact and its values differ. */
+/* Returns whether both profiles have the fact and its values differ. */
 bool profile_fact_differs(const struct profile *base, const struct profile *head, const struct profile_fact *fact);
 
-/* What the fact call_graph says of stacks that were made of calls between two functions each. */
+/* The value of the fact call_graph for stacks that were made of calls between two functions each. */
 #define PROFILE_CALL_GRAPH_ESTIMATED "estimated from calls"

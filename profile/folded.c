@@ -295,7 +295,7 @@ static bool is_space_or_tab(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The last space or tab of a text; NULL: there is none. */
+/* Returns the last space or tab of a text; NULL: there is none. */
 static const char *last_blank(const char *text, const char *end)
 {
 	while (end > text && !is_space_or_tab(end[-1]))

@@ -13,7 +13,7 @@
 
 static const size_t max_text_bytes = (size_t)1 << 32;
 
-/* How a frame is written depends on where its function runs: in the kernel, inlined, or neither. */
+/* The form of a frame depends on where its function runs: in the kernel, inlined, or neither. */
 enum name_kind { NAME_PLAIN, NAME_KERNEL, NAME_INLINED, NAME_KINDS };
 
 struct folded_write_node {

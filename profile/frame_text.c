@@ -75,7 +75,7 @@ static bool cut_line(struct profile_frame_span *s, uint32_t *line)
 
 /* ---- Functions and files ---- */
 
-/* Such as `shop/index.py`, and what CPython calls code without a file: `<frozen runpy>`. */
+/* Tells names such as `shop/index.py`, and what CPython calls code without a file: `<frozen runpy>`. */
 static bool is_python_file(struct profile_frame_span file)
 {
 	return frame_text_ends_with(file, ".py") || frame_text_ends_with(file, ".pyx") ||
@@ -95,7 +95,7 @@ struct profile_frame_span profile_frame_name(
 	return scratch->failed ? name : (struct profile_frame_span){ scratch->data, scratch->size };
 }
 
-/* The last colon that divides: in C++ two of them are one word. */
+/* Returns the last colon that divides: in C++ two of them are one word. */
 static const char *dividing_colon(struct profile_frame_span s)
 {
 	const char *colon = memrchr(s.text, ':', s.size);
@@ -103,7 +103,7 @@ static const char *dividing_colon(struct profile_frame_span s)
 	return colon && colon > s.text && colon[-1] != ':' && colon + 1 < s.text + s.size ? colon : NULL;
 }
 
-/* `digest (shop/index.py:8)`: a line must stand there, since a C++ function's arguments look alike. */
+/* Splits `digest (shop/index.py:8)`: a line must stand there, since a C++ function's arguments look alike. */
 static void split_bracketed(struct profile_frame_span text, struct buffer *scratch, struct profile_frame_text *parts)
 {
 	struct profile_frame_span inner = { text.text, text.size - 1 };
@@ -128,7 +128,7 @@ static void split_bracketed(struct profile_frame_span text, struct buffer *scrat
 	parts->name = scratch->failed ? text : (struct profile_frame_span){ scratch->data, scratch->size };
 }
 
-/* What stands before a line: a file and a function in either order, or a function alone. */
+/* Splits off the text before a line number: a file and a function in either order, or a function alone. */
 static void split_unbracketed(struct profile_frame_span rest, struct buffer *scratch, struct profile_frame_text *parts)
 {
 	const char *end = rest.text + rest.size, *dash = memmem(rest.text, rest.size, " - ", 3);
@@ -203,7 +203,7 @@ static struct profile_frame_span behind_prefix(struct profile_frame_span s, size
 	return (struct profile_frame_span){ s.text + size, s.size - size };
 }
 
-/* `7:"python app.py"` behind the word: the process is called by the name of its program's file. */
+/* Takes `7:"python app.py"` behind the word: the process is called by the name of its program's file. */
 static bool take_py_spy_process(struct profile_frame_span rest, struct profile_frame_owner *owner)
 {
 	const char *end, *slash;
@@ -233,7 +233,7 @@ static bool take_py_spy_thread(struct profile_frame_span rest, struct profile_fr
 	return true;
 }
 
-/* `[worker tid=8]`, or `[tid=8]`. */
+/* Takes `[worker tid=8]`, or `[tid=8]`. */
 static bool take_async_profiler(struct profile_frame_span frame, struct profile_frame_owner *owner)
 {
 	static const char mark[] = "tid=";
@@ -252,7 +252,7 @@ static bool take_async_profiler(struct profile_frame_span frame, struct profile_
 	return true;
 }
 
-/* `java-7/8`, or `java-?/8`. */
+/* Takes `java-7/8`, or `java-?/8`. */
 static bool take_perf_thread(struct profile_frame_span frame, struct profile_frame_owner *owner)
 {
 	size_t digits = count_digits_at_end(frame);
@@ -272,7 +272,7 @@ static bool take_perf_thread(struct profile_frame_span frame, struct profile_fra
 	return true;
 }
 
-/* `P7;T0:8`, or `P7;T8`: the interpreter's number stands before the thread's since austin 3.7. */
+/* Takes `P7;T0:8`, or `P7;T8`: the interpreter's number stands before the thread's since austin 3.7. */
 static const char *take_austin(struct profile_frame_span stack, struct profile_frame_owner *owner)
 {
 	const char *end = stack.text + stack.size, *divide = memchr(stack.text, ';', stack.size), *stop;
@@ -289,7 +289,7 @@ static const char *take_austin(struct profile_frame_span stack, struct profile_f
 	return take_id(&pid, '\0', &owner->pid) && take_id(&tid, '\0', &owner->tid) ? stop : NULL;
 }
 
-/* Where the first frame ends if it stands for the stack's owner; NULL: it is a function. */
+/* Returns where the first frame ends if it stands for the stack's owner; NULL: it is a function. */
 static const char *take_owner(struct profile_frame_span stack, struct profile_frame_owner *owner)
 {
 	const char *end = stack.text + stack.size, *divide = memchr(stack.text, ';', stack.size);

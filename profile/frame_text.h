@@ -3,7 +3,7 @@
 
 #include "common/common.h"
 
-/* What frames are called in files of other tools, which put more than the function's name into one text. */
+/* The names of frames in files of other tools, which put more than the function's name into one text. */
 
 /* Bytes of a text; not NUL-terminated. */
 struct profile_frame_span {
@@ -31,14 +31,14 @@ struct profile_frame_text {
 struct profile_frame_text profile_frame_split(struct profile_frame_span text, struct buffer *scratch);
 
 /*
- * The name of a function of which a tool tells the file apart: of Python as CPython itself names it to perf
+ * Returns the name of a function of which a tool tells the file apart: of Python as CPython itself names it to perf
  * (profile_python_name()), so that recordings of any two tools compare; else the name alone. It may lie in `scratch`,
  * which is overwritten.
  */
 struct profile_frame_span profile_frame_name(
 	struct profile_frame_span name, struct profile_frame_span file, struct buffer *scratch);
 
-/* What tools write for a process or a thread, in front of its frames. Numbers are 0 where they are not told. */
+/* The process or thread that tools write in front of its frames. Numbers are 0 where they are not told. */
 struct profile_frame_owner {
 	int32_t pid, tid;
 	struct profile_frame_span process, thread; /* names; of size 0: not told */

@@ -19,7 +19,7 @@ bool profile_python_name(const char *name, struct profile_script_name *parts)
 	return true;
 }
 
-/* A colon that is none of `::`, and in no {closure:WHERE}; NULL: there is none. */
+/* Returns a colon that is none of `::`, and in no {closure:WHERE}; NULL: there is none. */
 static const char *php_separator(const char *function)
 {
 	size_t depth = 0;
@@ -51,7 +51,7 @@ bool profile_php_name(const char *name, struct profile_script_name *parts)
 	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 && split_name(function, php_separator(function), parts);
 }
 
-/* A colon that is neither one of `::` nor that of <class:NAME> or <module:NAME>; NULL: there is none. */
+/* Returns a colon that is neither one of `::` nor that of <class:NAME> or <module:NAME>; NULL: there is none. */
 static const char *ruby_separator(const char *label)
 {
 	for (const char *at = strchr(label, ':'); at; at = strchr(at + 1, ':')) {
@@ -77,7 +77,7 @@ static const char *const javascript_kinds[] = {
 	"JS:", "LazyCompile:", "Function:", "InterpretedFunction:", "Script:", "Eval:"
 };
 
-/* The length of the kind before a JavaScript function's name; 0: it is none. */
+/* Returns the length of the kind before a JavaScript function's name; 0: it is none. */
 static size_t javascript_kind(const char *name)
 {
 	for (size_t i = 0; i < sizeof(javascript_kinds) / sizeof(javascript_kinds[0]); i++) {
@@ -90,8 +90,8 @@ static size_t javascript_kind(const char *name)
 }
 
 /*
- * Where the file's name begins: behind the first space that a path or a scheme follows, since names of functions
- * (`get size`) and directories have spaces too; else behind the last one. NULL: there is no file.
+ * Returns where the file's name begins: behind the first space that a path or a scheme follows, since names of
+ * functions (`get size`) and directories have spaces too; else behind the last one. NULL: there is no file.
  */
 static const char *javascript_file(const char *function)
 {

@@ -5,7 +5,7 @@
 
 /* Names that interpreters and run-time compilers give functions, which have the functions' files in them. */
 
-/* What a Python function is called whose code object could not be read. Its module is PROFILE_JIT_MODULE. */
+/* The name of a Python function whose code object could not be read. Its module is PROFILE_JIT_MODULE. */
 #define PROFILE_PYTHON_GONE "python frame (gone)"
 
 /* Likewise a function of PHP or a method of Ruby; and what stands for the file of functions of PHP that are written in

@@ -212,7 +212,7 @@ struct profile_similar profile_similar(const struct profile_pattern *pattern)
 	return similar;
 }
 
-/* The length of the longest text that both have, in either case. */
+/* Returns the length of the longest text that both have, in either case. */
 static size_t longest_common(const char *word, size_t word_size, const char *name)
 {
 	enum { MOST_WORD = 64, MOST_NAME = 256 };

@@ -30,8 +30,10 @@ COMMON_MUST_CHECK
 bool profile_pattern_init(struct profile_pattern *pattern, const char *option, const char *text, struct error *err);
 void profile_pattern_deinit(struct profile_pattern *pattern);
 
-/* Whether a function is meant, by its full name, its module ("": none), its file ("": that of its name, or not known)
- * and its key. */
+/*
+ * Returns whether a function is meant, by its full name, its module ("": none), its file ("": that of its name, or not
+ * known) and its key.
+ */
 bool profile_pattern_matches(
 	struct profile_pattern *pattern, const char *name, const char *module, const char *file, const char *key);
 

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * How many frames of stacks are looked at again, which bounds how many are added: a process chooses how deep its stacks
- * are and how often its code changes. The half that one user may have takes a second, and 300 MB at the worst.
+ * The greatest number of frames of stacks that are looked at again, which bounds how many are added: a process chooses
+ * how deep its stacks are and how often its code changes. The half that one user may have takes a second, and 300 MB at
+ * the worst.
  */
 static const uint64_t most_frames = (uint64_t)1 << 24;
 
@@ -19,13 +20,13 @@ struct timed_generation {
 	uint32_t former;
 };
 
-/* What stood at a location. */
+/* The code that stood at a location, one after the other. */
 struct location_generations {
 	uint32_t first, count; /* those with times */
 	bool has_unknown;      /* there are others */
 };
 
-/* What became of a stack, which holds for events of one run from `from_ns` on and before `until_ns`. */
+/* The new id of a stack, which holds for events of one run from `from_ns` on and before `until_ns`. */
 struct generation_stack {
 	int64_t from_ns, until_ns; /* equal: nothing is known yet */
 	uint32_t stack;
@@ -138,7 +139,7 @@ static void find_stacks_with_generations(
 
 /* ---- Stacks ---- */
 
-/* The end of what is known at a time: nothing changes up to a boundary that lies behind it. */
+/* Finds the end of what is known at a time: nothing changes up to a boundary that lies behind it. */
 static void bound(struct generation_stack *known, int64_t boundary_ns, int64_t time_ns)
 {
 	if (boundary_ns <= time_ns && boundary_ns > known->from_ns)
@@ -147,7 +148,7 @@ static void bound(struct generation_stack *known, int64_t boundary_ns, int64_t t
 		known->until_ns = boundary_ns;
 }
 
-/* How many of them have begun to be replaced at a time, or with `is_over` have been. */
+/* Returns how many of them have begun to be replaced at a time, or with `is_over` have been. */
 static size_t count_replaced(const struct timed_generation *timed, size_t count, bool is_over, int64_t time_ns)
 {
 	size_t low = 0, high = count;
@@ -163,7 +164,7 @@ static size_t count_replaced(const struct timed_generation *timed, size_t count,
 	return low;
 }
 
-/* The location of the code that stood at a location. */
+/* Returns the location of the code that stood at a location. */
 static uint32_t generation_at(
 	const struct generation_work *w, uint32_t location, int64_t time_ns, struct generation_stack *known)
 {
@@ -185,8 +186,8 @@ static uint32_t generation_at(
 }
 
 /*
- * What became of a stack at a time. Events are in order of time: what is known mostly holds. What its user may not have
- * looked at stays with what stood there last.
+ * Finds the new id of a stack at a time. Events are in order of time: what is known mostly holds. What its user may not
+ * have looked at stays with what stood there last.
  */
 static bool place_stack(struct generation_work *w, uint32_t stack, uint32_t thread, int64_t time_ns, struct error *err)
 {
@@ -236,7 +237,7 @@ static bool keep_samples(struct generation_work *w, struct error *err)
 	return true;
 }
 
-/* An event's part of the values of its sample; rounded so that those of all events are their sum. */
+/* Takes an event's part of the values of its sample; rounded so that those of all events are their sum. */
 static void take_part(struct generation_work *w, size_t event, uint32_t sample, int64_t *values)
 {
 	int64_t before = w->taken[sample], after = saturating_add(before, profile_event_weight(w->profile, event));
@@ -301,7 +302,7 @@ static bool place_samples(struct generation_work *w, struct error *err)
 	return true;
 }
 
-/* Whose the processes are, as far as a recording knows it. */
+/* Finds the processes' users, as far as a recording knows them. */
 static bool find_users(struct generation_work *w, const struct profile_symbols *symbols, struct error *err)
 {
 	struct hash_map by_pid;

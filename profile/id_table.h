@@ -24,7 +24,7 @@ void id_table_deinit(struct id_table *table);
 COMMON_MUST_CHECK
 bool id_table_add(struct id_table *table, uint64_t id, size_t position, const char *what, struct error *err);
 
-/* The position, or HASH_MAP_NONE. */
+/* Returns the position, or HASH_MAP_NONE. */
 static inline uint32_t id_table_get(const struct id_table *table, uint64_t id)
 {
 	return id < table->dense_count ? table->dense[id] : hash_map_get(&table->sparse, &id);

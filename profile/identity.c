@@ -37,11 +37,11 @@ static bool is_digits(const char *start, const char *end)
 	return true;
 }
 
-/* What GCC and clang append to the name of a copy of a function: `.isra.0`, `.cold`, `.llvm.123`. */
+/* The words that GCC and clang append to the name of a copy of a function: `.isra.0`, `.cold`, `.llvm.123`. */
 static const char *const clone_words[] = { "isra", "constprop", "part", "cold", "llvm", "lto_priv", "__uniq",
 	"localalias", "specialized" };
 
-/* Whether [start, end) is one of the words, so that `foo.part` is trimmed and `foo.partial` is not. */
+/* Returns whether [start, end) is one of the words, so that `foo.part` is trimmed and `foo.partial` is not. */
 static bool is_clone_word(const char *start, const char *end)
 {
 	for (size_t i = 0; i < sizeof(clone_words) / sizeof(clone_words[0]); i++)
@@ -150,8 +150,8 @@ static struct span identity_last_part(struct span path)
 }
 
 /*
- * The part of a script's path that is the same in every checkout: the file's name. In a package it is the path from the
- * package's name on, since many of its files are called `index.js`; a package may lie below another one.
+ * Returns the part of a script's path that is the same in every checkout: the file's name. In a package it is the path
+ * from the package's name on, since many of its files are called `index.js`; a package may lie below another one.
  */
 static struct span script_part(struct span path)
 {
@@ -203,8 +203,8 @@ static const char *skip_class_address(struct span s, const char *pos)
 }
 
 /*
- * The end of a lambda's, closure's or class's number at `pos`; `pos` itself if there is none. `in_go_closure`: what was
- * skipped last belongs to the name of a Go closure.
+ * Returns the end of a lambda's, closure's or class's number at `pos`; `pos` itself if there is none. `in_go_closure`:
+ * what was skipped last belongs to the name of a Go closure.
  */
 static const char *end_of_number(struct span s, const char *pos, bool *in_go_closure)
 {
@@ -261,7 +261,7 @@ static bool is_version(const char *start, const char *end)
 	return true;
 }
 
-/* A file's name without its version; `*suffix` is what the module's name has after the stem. */
+/* Returns a file's name without its version; `*suffix` is what the module's name has after the stem. */
 static struct span module_stem(struct span file, const char **suffix)
 {
 	const char *so = memmem(file.start, span_size(file), ".so", 3);
@@ -313,8 +313,8 @@ void profile_module_name(const char *path, struct buffer *out)
 }
 
 /*
- * Whether the name is `libz.so.1.2.13+0x12ab` or `libz.so.1.2.13+0x12ab near deflate` in the module `libz.so`, as
- * functions without a symbol are named.
+ * Returns whether the name is `libz.so.1.2.13+0x12ab` or `libz.so.1.2.13+0x12ab near deflate` in the module `libz.so`,
+ * as functions without a symbol are named.
  */
 static bool is_unnamed(struct span s, const char *module)
 {

@@ -3,28 +3,34 @@
 
 #include "common/common.h"
 
-/* What functions and modules are called, so that a rebuild does not change it, and as a reader sees it. */
+/* The names of functions and modules in two forms: one that a rebuild does not change, and one as a reader sees it. */
 
 /*
- * The diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`, `.constprop.1`,
- * `.part.2`, `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, numbers of lambdas and closures, V8's tier marks
- * and `line:col`; `@plt` is kept), then "`" and the module. It has no address, no line and no checkout path. A function
- * without a name (`libz.so.1.2.13+0x12ab`) has a key made of its fingerprint, which is the same in every build that did
- * not change the code. Without a fingerprint (0) all unnamed functions of a module share one key. `out` is appended to.
+ * Makes the diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`,
+ * `.constprop.1`, `.part.2`, `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, numbers of lambdas and closures,
+ * V8's tier marks and `line:col`; `@plt` is kept), then "`" and the module. It has no address, no line and no checkout
+ * path. A function without a name (`libz.so.1.2.13+0x12ab`) has a key made of its fingerprint, which is the same in
+ * every build that did not change the code. Without a fingerprint (0) all unnamed functions of a module share one key.
+ * `out` is appended to.
  */
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
 
-/* The length of a name without what a compiler or a rebuild adds at its end, as a key has it: of `f` in `f.isra.0`. */
+/*
+ * Returns the length of a name without what a compiler or a rebuild adds at its end, as a key has it: of `f` in
+ * `f.isra.0`.
+ */
 size_t profile_bare_size(const char *name);
 
 /*
- * What stands between the two parts of the name of a function without one where an exported function before it is
- * known: `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
+ * The separator of the two parts of the name of a function without one where an exported function before it is known:
+ * `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
  */
 #define PROFILE_NEAR " near "
 
-/* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`; what `perf inject --jit` makes,
- * `jitted-12-3.so`, -> PROFILE_JIT_MODULE. `out` is appended to. */
+/*
+ * Makes `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`; what `perf inject --jit`
+ * makes, `jitted-12-3.so`, -> PROFILE_JIT_MODULE. `out` is appended to.
+ */
 void profile_module_name(const char *path, struct buffer *out);
 
 /*

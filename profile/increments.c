@@ -77,7 +77,7 @@ bool profile_write_increment(const struct profile *profile, const struct profile
 
 /* ---- Reading ---- */
 
-/* The number of bytes, from the start on, that hold whole increments, which are those whose hashes match. */
+/* Returns the number of bytes, from the start on, that hold whole increments, which are those whose hashes match. */
 static size_t find_whole(const void *bytes, size_t size)
 {
 	struct byte_reader walk = byte_reader_over(bytes, size);

@@ -8,8 +8,8 @@ struct profile;
 /* A recording that is written while it goes on, by what its profile has gained since the last time. */
 
 /*
- * What has been written of a profile that grows: the number of entries of each table, and of increments. All 0: nothing
- * yet.
+ * The parts of a growing profile that have been written: the number of entries of each table, and of increments. All 0:
+ * nothing yet.
  */
 struct profile_written {
 	uint64_t messages;
@@ -22,7 +22,7 @@ struct profile_written {
 
 void profile_written_deinit(struct profile_written *written);
 
-/* What is known of a recording, beside its profile, while it goes on. */
+/* The facts of a recording, beside its profile, while it goes on. */
 struct profile_recording {
 	int64_t duration_ns;
 	uint64_t kernel_text; /* address of the kernel's symbol _text; 0: not known */

@@ -39,7 +39,7 @@ struct profile_exchanges_key {
 	uint32_t kind;
 };
 
-/* What the adding functions need in addition to the profile itself. */
+/* The look-up tables that the adding functions need in addition to the profile itself. */
 struct profile_index {
 	struct hash_map mappings, functions, locations, frames, threads, stacks, samples, exchanges, source_files;
 	struct profile_firsts *firsts; /* [indexed stack] owned */
@@ -90,7 +90,7 @@ COMMON_MUST_CHECK
 bool profile_sort_requests(struct profile *profile, struct error *err);
 /* Takes all requests out of the profile: it is not known how much work was done. */
 void profile_forget_requests(struct profile *profile);
-/* profile_validate() of requests. */
+/* Does what profile_validate() does for requests. */
 COMMON_MUST_CHECK
 bool profile_validate_requests(const struct profile *profile, struct error *err);
 /*
@@ -100,10 +100,10 @@ bool profile_validate_requests(const struct profile *profile, struct error *err)
 COMMON_MUST_CHECK
 bool profile_append_source_text(
 	struct profile *profile, size_t at, uint32_t file, uint32_t first_line, uint32_t string, struct error *err);
-/* profile_validate() of source files and their texts. */
+/* Does what profile_validate() does for source files and their texts. */
 COMMON_MUST_CHECK
 bool profile_validate_sources(const struct profile *profile, struct error *err);
-/* profile_validate() of code. */
+/* Does what profile_validate() does for code. */
 COMMON_MUST_CHECK
 bool profile_validate_codes(const struct profile *profile, struct error *err);
 /* Reserves room for this many stacks and samples. */

@@ -24,7 +24,7 @@ static const char *const *const returns = GLOBS("exit_to_user_mode_loop", "exit_
 	"exit_to_usermode_loop", "prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode",
 	"do_syscall_64", "do_notify_resume", "retint_user", "el0_svc");
 
-/* Whether a function may be the kernel's. Files of other tools may not say it. */
+/* Returns whether a function may be the kernel's. Files of other tools may not say it. */
 static bool may_be_kernel(const char *module)
 {
 	return module[0] == '\0' || strncmp(module, "[kernel", 7) == 0;

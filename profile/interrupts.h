@@ -16,10 +16,10 @@ enum profile_interrupt {
 	PROFILE_INTERRUPT_COMPILER, /* the frame of a run-time compiler (profile/activity.h) */
 };
 
-/* What a function is, by its name and module. */
+/* Returns what a function is, by its name and module. */
 enum profile_interrupt profile_interrupt_of(const char *name, const char *module);
 
-/* Whether what is no program's begins at a frame with such a caller. */
+/* Returns whether what is no program's begins at a frame with such a caller. */
 static inline bool profile_interrupt_begins(enum profile_interrupt frame, enum profile_interrupt caller)
 {
 	if (frame == PROFILE_INTERRUPT_SCHEDULE)

@@ -11,7 +11,7 @@ struct class_name {
 	const char *start, *end; /* half-open; start NULL: no class */
 };
 
-/* The class in `Ljava/util/HashMap;`, before the method. */
+/* Returns the class in `Ljava/util/HashMap;`, before the method. */
 static struct class_name class_of_descriptor(const char *name)
 {
 	const char *end = strchr(name, ';');
@@ -22,7 +22,7 @@ static struct class_name class_of_descriptor(const char *name)
 }
 
 /*
- * The class in `result package.Class.method(arguments)`; profilers that omit the arguments separate packages by
+ * Returns the class in `result package.Class.method(arguments)`; profilers that omit the arguments separate packages by
  * slashes.
  */
 static struct class_name class_of_signature(const char *name)
@@ -81,7 +81,7 @@ bool profile_java_is_standard(const char *name)
 	return false;
 }
 
-/* Where the name of the class begins behind its package. */
+/* Returns where the name of the class begins behind its package. */
 static const char *simple_name(struct class_name class)
 {
 	const char *simple = class.start, *end = class.start;
@@ -95,7 +95,7 @@ static const char *simple_name(struct class_name class)
 	return simple;
 }
 
-/* The end of a class's name without the number and the address of one that is made at run time. */
+/* Returns the end of a class's name without the number and the address of one that is made at run time. */
 static const char *end_without_number(const char *simple, const char *end)
 {
 	static const char lambda[] = "$$Lambda";

@@ -13,10 +13,10 @@
  * What bears no class is the JVM's own: `vtable chunks`, `StubRoutines (2)`, `_new_array_Java`.
  */
 
-/* Whether the name is that of a class's method. */
+/* Returns whether the name is that of a class's method. */
 bool profile_java_is_method(const char *name);
 
-/* Whether it is a method of the class libraries of the JDK, or of another language for the JVM. */
+/* Returns whether it is a method of the class libraries of the JDK, or of another language for the JVM. */
 bool profile_java_is_standard(const char *name);
 
 /*

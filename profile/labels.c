@@ -41,7 +41,7 @@ bool profile_label_check(const char *key, const char *value, struct error *err)
 	return check_key(key, err) && check_value(value, err);
 }
 
-/* The first label whose key does not come before this one in the order of bytes. */
+/* Returns the first label whose key does not come before this one in the order of bytes. */
 static size_t profile_labels_find_label(const struct profile *profile, const char *key, bool *found)
 {
 	size_t at = 0;
@@ -97,7 +97,7 @@ void profile_remove_label(struct profile *profile, const char *key)
 
 /* ---- Words ---- */
 
-/* Whether the service and its version are known, which together say what a profile is of. */
+/* Returns whether the service and its version are known, which together say what a profile is of. */
 static bool labels_have_identity(const struct profile *profile)
 {
 	return profile_label(profile, PROFILE_LABEL_SERVICE) && profile_label(profile, PROFILE_LABEL_VERSION);

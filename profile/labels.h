@@ -36,7 +36,7 @@ bool profile_label_check(const char *key, const char *value, struct error *err);
 COMMON_MUST_CHECK
 bool profile_set_label(struct profile *profile, const char *key, const char *value, struct error *err);
 
-/* The value of a label, borrowed; NULL: the profile has none with this key. */
+/* Returns the value of a label, borrowed; NULL: the profile has none with this key. */
 const char *profile_label(const struct profile *profile, const char *key);
 
 /* Removes a label, if it is there. */

@@ -28,7 +28,7 @@ enum profile_language {
 enum { PROFILE_LANGUAGE_COUNT = PROFILE_LANGUAGE_UNKNOWN + 1 };
 
 /*
- * What a program's variation from process to process depends on. diff/statistics/floor.c has the figures. A language
+ * The cause of a program's variation from process to process. diff/statistics/floor.c has the figures. A language
  * without one counts as native code, which no runtime runs.
  */
 enum profile_variation {
@@ -63,7 +63,10 @@ struct profile_language_row {
 	/* Functions of its modules that do the work of an interpreted function's own operations. */
 	const char *const *operations;
 	struct {
-		/* In which it begins; of any module where the runtime is a part of each program and has none. */
+		/*
+		 * The functions in which it begins; of any module where the runtime is a part of each program and has
+		 * none.
+		 */
 		const char *const *functions;
 		const char *const *threads; /* that do nothing else, as the kernel cuts their names: after 15 bytes */
 	} activities[PROFILE_ACTIVITY_COUNT];
@@ -90,33 +93,43 @@ struct profile_language_row {
 };
 extern const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT];
 
-/* The language whose runtime a module is; PROFILE_LANGUAGE_NATIVE: it is none's. */
+/* Returns the language whose runtime a module is; PROFILE_LANGUAGE_NATIVE: it is none's. */
 enum profile_language profile_language_of_module(const char *module);
 
-/* Whether a module runs programs rather than being one: the C library, the loader, interpreters, virtual machines. */
+/*
+ * Returns whether a module runs programs rather than being one: the C library, the loader, interpreters, virtual
+ * machines.
+ */
 bool profile_is_runtime(const char *module);
 
-/* The language of a function, by the form of its name and by its module. */
+/* Returns the language of a function, by the form of its name and by its module. */
 enum profile_language profile_language_of(const char *name, const char *module);
 
 /*
- * The language whose functions the code of a module interprets, in whatever function of it: CPython's C functions do
- * the work of a Python function's own operations. PROFILE_LANGUAGE_NATIVE: it interprets none. Of runtimes that compile
- * functions, only the code that runs a function before it is optimized does: V8's handlers of bytecodes, and what its
- * first compilers call for a single operation. What V8 or HotSpot do in C++ is a service to the compiled code, as
- * malloc() is.
+ * Returns the language whose functions the code of a module interprets, in whatever function of it: CPython's C
+ * functions do the work of a Python function's own operations. PROFILE_LANGUAGE_NATIVE: it interprets none. Of runtimes
+ * that compile functions, only the code that runs a function before it is optimized does: V8's handlers of bytecodes,
+ * and what its first compilers call for a single operation. What V8 or HotSpot do in C++ is a service to the compiled
+ * code, as malloc() is.
  */
 enum profile_language profile_language_interpreted_by(const char *name, const char *module);
 
-/* The language of a function that is called what such a function is whose name could not be read; NATIVE: of none. */
+/*
+ * Returns the language of a function that is called what such a function is whose name could not be read; NATIVE: of
+ * none.
+ */
 enum profile_language profile_language_of_gone(const char *name);
 
-/* Whether a module stands for code that is generated at run time, or for memory without a file, where such code lies.
+/*
+ * Returns whether a module stands for code that is generated at run time, or for memory without a file, where such code
+ * lies.
  */
 bool profile_is_made_at_run_time(const char *module);
 
-/* Whether a name in code that is generated at run time is that of code which runtimes generate for themselves. */
+/*
+ * Returns whether a name in code that is generated at run time is that of code which runtimes generate for themselves.
+ */
 bool profile_is_generated_stub(const char *name);
 
-/* Whether a name is that of a function of a standard library. */
+/* Returns whether a name is that of a function of a standard library. */
 bool profile_is_standard_name(const char *name);

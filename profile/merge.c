@@ -46,7 +46,7 @@ static int merge_by_number(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
-/* Whether two stacks of `from` are one in `into`, as where names that it told apart are the same there. */
+/* Finds out whether two stacks of `from` are one in `into`, as where names that it told apart are the same there. */
 static bool stacks_became_one(const struct profile_copy *copy, bool *any, struct error *err)
 {
 	size_t count = copy->from->stack_count;

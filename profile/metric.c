@@ -13,7 +13,7 @@ static bool metric_names_time(const char *type, const char *unit)
 	return strstr(unit, "seconds") || profile_event_is_time(type) || strcmp(type, "cpu") == 0;
 }
 
-/* Whether samples were taken as time passed. Where the file names no event, they are assumed to be. */
+/* Returns whether samples were taken as time passed. Where the file names no event, they are assumed to be. */
 static bool metric_samples_are_time(const struct profile *profile)
 {
 	const char *event = profile_string(profile, profile->facts.event),
@@ -26,9 +26,9 @@ static bool metric_samples_are_time(const struct profile *profile)
 }
 
 /*
- * Whether nothing was sampled. Such a file says that its period is 1 of a thing that it counts: Go's profiles of things
- * (goroutine, threadcreate, those of pprof.NewProfile()), and simulators (instructions). Contentions and allocations
- * are sampled, whatever the period says. A file that names a kernel event was sampled by it.
+ * Returns whether nothing was sampled. Such a file says that its period is 1 of a thing that it counts: Go's profiles
+ * of things (goroutine, threadcreate, those of pprof.NewProfile()), and simulators (instructions). Contentions and
+ * allocations are sampled, whatever the period says. A file that names a kernel event was sampled by it.
  */
 static bool profile_metric_is_exact(const struct profile *profile)
 {
@@ -39,15 +39,15 @@ static bool profile_metric_is_exact(const struct profile *profile)
 	       strcmp(profile_string(profile, profile->period_type.unit), "count") == 0;
 }
 
-/* Whether a processor counts such events, or a simulator in its place. */
+/* Returns whether a processor counts such events, or a simulator in its place. */
 static bool metric_is_of_processor(const char *type)
 {
 	return strcmp(type, "instructions") == 0 || strstr(type, "misses") || strstr(type, "cycles");
 }
 
 /*
- * Whether a heap profile's value tells what is in use: inuse_space and inuse_objects of Go, heap-live-size of Datadog,
- * space and objects of Node and jemalloc. Things that are counted one by one exist when they are counted.
+ * Returns whether a heap profile's value tells what is in use: inuse_space and inuse_objects of Go, heap-live-size of
+ * Datadog, space and objects of Node and jemalloc. Things that are counted one by one exist when they are counted.
  */
 static bool metric_is_in_use(const struct profile *profile, const char *type, const char *unit)
 {
@@ -75,7 +75,7 @@ static enum profile_metric_kind profile_metric_kind_of(
 	return unit[0] == '\0' || profile_unit_parts(unit) > 1 ? PROFILE_METRIC_OTHER : PROFILE_METRIC_EVENTS;
 }
 
-/* What sentences call a value type. */
+/* Returns what sentences call a value type. */
 static const char *profile_metric_words(const char *type, bool is_cpu, bool is_duration)
 {
 	const char *words = strcmp(type, PROFILE_ELAPSED) == 0 ? "elapsed time" : profile_wait_value_words(type);

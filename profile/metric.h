@@ -3,11 +3,11 @@
 
 #include "common/common.h"
 
-/* What the values of a profile measure. */
+/* Metrics: what the values of a profile measure. */
 
 struct profile;
 
-/* What a value type measures. */
+/* The quantity that a value type measures. */
 enum profile_metric_kind {
 	/* CPU, wall or waiting time, cycles, and counts of samples that are taken by any of these */
 	PROFILE_METRIC_TIME,
@@ -20,7 +20,7 @@ enum profile_metric_kind {
 };
 
 /*
- * What is known of a value type before its numbers are compared or shown. Its type, unit, period type and event decide
+ * A value type as it is known before its numbers are compared or shown. Its type, unit, period type and event decide
  * it, and they are examined here alone.
  */
 struct profile_metric {
@@ -41,30 +41,30 @@ struct profile_metric {
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type);
 
 /*
- * Whether a sample of a value is at the instruction that it is of. Events that interrupt a program are told when it has
- * gone on: by some instructions, which may be of the next line ("skid"). Processors that note the address themselves
- * (Intel's PEBS, AMD's IBS), and simulators, know it.
+ * Returns whether a sample of a value is at the instruction that it is of. Events that interrupt a program are told
+ * when it has gone on: by some instructions, which may be of the next line ("skid"). Processors that note the address
+ * themselves (Intel's PEBS, AMD's IBS), and simulators, know it.
  */
 bool profile_has_precise_addresses(const struct profile *profile, uint32_t value_type);
 
-/* The first value type that is a metric: value 0 is none if the number of samples is not known. */
+/* Returns the first value type that is a metric: value 0 is none if the number of samples is not known. */
 uint32_t profile_first_metric(const struct profile *profile);
 
-/* The metric of that type and unit (NULL: any); PROFILE_NONE: the profile has none. */
+/* Returns the metric of that type and unit (NULL: any); PROFILE_NONE: the profile has none. */
 uint32_t profile_find_metric(const struct profile *profile, const char *type, const char *unit);
 
-/* The sum of a value type over all samples, at most INT64_MAX; 0 of PROFILE_NONE. */
+/* Returns the sum of a value type over all samples, at most INT64_MAX; 0 of PROFILE_NONE. */
 int64_t profile_sum(const struct profile *profile, uint32_t value_type);
 
-/* The CPU time that the samples stand for; 0 if they do not measure CPU time. */
+/* Returns the CPU time that the samples stand for; 0 if they do not measure CPU time. */
 int64_t profile_sampled_cpu_ns(const struct profile *profile);
 
-/* The CPU time that whole commands have used, by the kernel's accounts; 0: not all runs are such. */
+/* Returns the CPU time that whole commands have used, by the kernel's accounts; 0: not all runs are such. */
 int64_t profile_commands_cpu_ns(const struct profile *profile);
 
 /*
- * The metric of a name that a user gives: its type, as the file calls it or as Kelvin does (`sample`, `samples`), or
- * TYPE/UNIT where several metrics have the type. PROFILE_NONE: the profile has none.
+ * Returns the metric of a name that a user gives: its type, as the file calls it or as Kelvin does (`sample`,
+ * `samples`), or TYPE/UNIT where several metrics have the type. PROFILE_NONE: the profile has none.
  */
 uint32_t profile_named_metric(const struct profile *profile, const char *name);
 
@@ -74,12 +74,12 @@ uint32_t profile_named_metric(const struct profile *profile, const char *name);
  */
 void profile_list_metrics(const struct profile *profile, bool valued, struct buffer *out);
 
-/* Whether a sample has a value of this type. */
+/* Returns whether a sample has a value of this type. */
 bool profile_has_values(const struct profile *profile, uint32_t value_type);
 
 /*
- * In what unit profiles keep values that a file has in `unit`, and how many of it one of those is: times of any unit
- * are kept in nanoseconds, so that they can be compared. A unit that is not known is kept as it is.
+ * The unit in which profiles keep values that a file has in `unit`, and how many of it one of those is: times of any
+ * unit are kept in nanoseconds, so that they can be compared. A unit that is not known is kept as it is.
  */
 struct profile_unit {
 	const char *name; /* static, or the one that was given */
@@ -87,11 +87,14 @@ struct profile_unit {
 };
 struct profile_unit profile_unit(const char *unit);
 
-/* How many parts of one a unit is: 1000000 for "1/1000000", the unit of numbers with decimals; 1 for all others. */
+/*
+ * Returns how many parts of one a unit is: 1000000 for "1/1000000", the unit of numbers with decimals; 1 for all
+ * others.
+ */
 int64_t profile_unit_parts(const char *unit);
 
 /*
- * Whether the samples of an event are a measure of time, as those of clocks, and of cycles at a sampling frequency.
- * `event` is perf's name.
+ * Returns whether the samples of an event are a measure of time, as those of clocks, and of cycles at a sampling
+ * frequency. `event` is perf's name.
  */
 bool profile_event_is_time(const char *event);

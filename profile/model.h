@@ -51,8 +51,8 @@
 /* ---- Value types ---- */
 
 /*
- * What a sample's values mean; value type 0 is always `samples`/`count`. Where a file does not say how many samples
- * were taken, value 0 is 1 for each of its entries. This is a lower bound, which no statistical test may use;
+ * The meaning of a sample's values; value type 0 is always `samples`/`count`. Where a file does not say how many
+ * samples were taken, value 0 is 1 for each of its entries. This is a lower bound, which no statistical test may use;
  * counts_of[0] is PROFILE_NONE then.
  */
 struct profile_value_type {
@@ -92,7 +92,7 @@ struct profile_mapping {
 	bool deleted; /* the file was replaced or deleted before it was sampled */
 };
 
-/* Where a function's name comes from. */
+/* The source of a function's name. */
 enum profile_name_source {
 	PROFILE_NAME_NONE, /* no name is known: module+0xaddress */
 	PROFILE_NAME_DWARF,
@@ -106,7 +106,7 @@ enum profile_name_source {
 };
 enum { PROFILE_NAME_SOURCE_COUNT = 9 };
 
-/* Lower-case words for files, JSON and the page: "dwarf", ... */
+/* Returns lower-case words for files, JSON and the page: "dwarf", ... */
 const char *profile_name_source_name(enum profile_name_source source);
 
 /*
@@ -154,8 +154,8 @@ struct profile_location {
 #define PROFILE_MAX_ROUNDS ((uint64_t)1 << 53)
 
 /*
- * What a benchmark harness measured in a run that has the benchmark's name: the time of one iteration, over the rounds
- * after the warm-up. Where the harness does not say how many iterations a round has, a round counts as one.
+ * The time that a benchmark harness measured in a run that has the benchmark's name: the time of one iteration, over
+ * the rounds after the warm-up. Where the harness does not say how many iterations a round has, a round counts as one.
  */
 struct profile_measured {
 	uint64_t rounds;     /* 0: nothing was measured */
@@ -304,7 +304,7 @@ bool profile_rename_mapping(struct profile *profile, uint32_t mapping, const cha
  */
 void profile_release_maps(struct profile *profile);
 
-/* Whether a mapping has this build id. */
+/* Returns whether a mapping has this build id. */
 bool profile_has_build_id(const struct profile *profile, const char *build_id);
 
 /*
@@ -331,7 +331,9 @@ COMMON_MUST_CHECK
 bool profile_add_function(
 	struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err);
 
-/* The function that is equal to one, which profile_add_function() would find; PROFILE_NONE: it would be added. */
+/*
+ * Returns the function that is equal to one, which profile_add_function() would find; PROFILE_NONE: it would be added.
+ */
 uint32_t profile_find_function(const struct profile *profile, const struct profile_function *function);
 
 /* Adds a location, or finds it by (mapping, address). */
@@ -362,19 +364,25 @@ COMMON_MUST_CHECK
 bool profile_add_run(struct profile *profile, const struct profile_run *run, uint32_t *id, struct error *err);
 
 /*
- * Of which instance of the program a run is: its own, else the profile's labels `instance`, `service.instance.id`,
- * `pod`, `k8s.pod.name`, its container, or its label `host`, the first that there is. Borrowed; "" if it is not known.
+ * Returns the name of the program's instance that a run is of: its own, else the profile's labels `instance`,
+ * `service.instance.id`, `pod`, `k8s.pod.name`, its container, or its label `host`, the first that there is. Borrowed;
+ * "" if it is not known.
  */
 const char *profile_run_instance(const struct profile *profile, size_t run);
 
-/* The model of the CPU that a run was recorded on: its own, else the profile's. Borrowed; "" if it is not known. */
+/*
+ * Returns the model of the CPU that a run was recorded on: its own, else the profile's. Borrowed; "" if it is not
+ * known.
+ */
 const char *profile_run_cpu_model(const struct profile *profile, size_t run);
 
 /* Adds a thread, or finds it by all its members: a thread that renames itself becomes another one. */
 COMMON_MUST_CHECK
 bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err);
 
-/* The weight of an event, in the unit of the weights of its sample; 1 for an event without a weight of its own. */
+/*
+ * Returns the weight of an event, in the unit of the weights of its sample; 1 for an event without a weight of its own.
+ */
 static inline int64_t profile_event_weight(const struct profile *profile, size_t event)
 {
 	return event < profile->weighted_count && profile->event_weights[event] ? profile->event_weights[event] : 1;

@@ -18,7 +18,7 @@ bool name_has(const char *at, const char *text)
 	return strncmp(at, text, strlen(text)) == 0;
 }
 
-/* The end of an operator's sign that looks like brackets: of `<<` in `operator<<`. */
+/* Returns the end of an operator's sign that looks like brackets: of `<<` in `operator<<`. */
 static const char *skip_sign(const char *at)
 {
 	static const char *const signs[] = { "()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "->", "<=", ">=", "<",
@@ -39,7 +39,7 @@ static const char *name_scan_skip_word(const char *at)
 	return end - at == 8 && memcmp(at, "operator", 8) == 0 ? skip_sign(end) : end;
 }
 
-/* The end of the pair of brackets that opens at `at`; NULL if there is none. */
+/* Returns the end of the pair of brackets that opens at `at`; NULL if there is none. */
 static const char *skip_brackets(const char *at)
 {
 	static const char opening[] = "(<[{", closing[] = ")>]}";

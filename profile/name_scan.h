@@ -5,18 +5,18 @@
 
 /* Reads the name of a function piece by piece. Names are foreign bytes: nothing is expected of their brackets. */
 
-/* What C++ calls a namespace without a name. */
+/* The name of a namespace without a name in C++. */
 #define NAME_ANONYMOUS "(anonymous namespace)"
 
-/* Whether a character belongs to a word: letters, digits, `_`, `$` and all that is not ASCII. */
+/* Returns whether a character belongs to a word: letters, digits, `_`, `$` and all that is not ASCII. */
 bool name_is_word(char c);
 
 /*
- * The end of the piece that begins at `at`, which is no NUL: a word, an operator of C++ with its sign, a pair of
- * brackets with all that stands between them, or else one character. A bracket without its pair is one character.
+ * Returns the end of the piece that begins at `at`, which is no NUL: a word, an operator of C++ with its sign, a pair
+ * of brackets with all that stands between them, or else one character. A bracket without its pair is one character.
  * `at` is the start of the name, or an end that this function returned.
  */
 const char *name_skip(const char *at);
 
-/* Whether the name continues with `text` at `at`. */
+/* Returns whether the name continues with `text` at `at`. */
 bool name_has(const char *at, const char *text);

@@ -6,7 +6,7 @@
 
 enum { LEAST_PERCENT = 5 };
 
-/* What occurs in a stack, or in any stack of a process, as a set of these bits. */
+/* The kinds of frames that occur in a stack, or in any stack of a process, as a set of these bits. */
 #define IN_LOOP(language) ((uint32_t)1 << (language))
 #define IN_MODULE(language) ((uint32_t)1 << (PROFILE_LANGUAGE_COUNT + (language)))
 _Static_assert(2 * PROFILE_LANGUAGE_COUNT <= 30, "a set has room for two bits of each language");
@@ -163,9 +163,9 @@ static void find_sets_of_processes(struct nameless_search *s)
 }
 
 /*
- * What is missing from a stack, by its place in search.time: UNKNOWN for code made at run time of any other language,
- * NATIVE where nothing is. A runtime whose functions have names in the stack has made the nameless code for something
- * else.
+ * Returns what is missing from a stack, by its place in search.time: UNKNOWN for code made at run time of any other
+ * language, NATIVE where nothing is. A runtime whose functions have names in the stack has made the nameless code for
+ * something else.
  */
 static int missing_from(uint32_t stack, uint32_t process)
 {

@@ -12,7 +12,10 @@ enum { MOST_BYTES = 1 << 16 };
 
 /* ---- Go ---- */
 
-/* The length of the directories of a package: of `crypto/internal/` in `crypto/internal/sha256.Sum`; 0: no package. */
+/*
+ * Returns the length of the directories of a package: of `crypto/internal/` in `crypto/internal/sha256.Sum`; 0: no
+ * package.
+ */
 static size_t go_directories(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~%-";
@@ -24,7 +27,7 @@ static size_t go_directories(const char *name)
 	return memchr(package, '.', size) ? (size_t)(package - name) : 0;
 }
 
-/* The length of the version at the end of a package's path: of `v2` in `v2.Parse`; 0: it is none. */
+/* Returns the length of the version at the end of a package's path: of `v2` in `v2.Parse`; 0: it is none. */
 static size_t go_version(const char *package)
 {
 	size_t digits = package[0] == 'v' ? strspn(package + 1, "0123456789") : 0;
@@ -115,13 +118,16 @@ const char *profile_native_without_result(const char *name)
 	return name;
 }
 
-/* The length of an inner namespace of a standard library at `at`: of `__cxx11::`. */
+/* Returns the length of an inner namespace of a standard library at `at`: of `__cxx11::`. */
 static size_t inner_namespace(const char *at)
 {
 	return name_has(at, "__cxx11::") ? 9 : name_has(at, "__1::") ? 5 : 0;
 }
 
-/* The end of `, std::allocator<char> ` and the like, which a program seldom states; NULL: it is another argument. */
+/*
+ * Returns the end of `, std::allocator<char> ` and the like, which a program seldom states; NULL: it is another
+ * argument.
+ */
 static const char *skip_default(const char *at)
 {
 	static const char *const defaults[] = { "allocator<", "char_traits<", "less<", "hash<", "equal_to<",

@@ -14,7 +14,9 @@
  */
 void profile_native_shown(const char *name, struct buffer *out);
 
-/* Where the name begins behind the type of its result, which functions of C++ templates have: `f<int>` of `int f<int>`.
+/*
+ * Returns where the name begins behind the type of its result, which functions of C++ templates have: `f<int>` of `int
+ * f<int>`.
  */
 const char *profile_native_without_result(const char *name);
 

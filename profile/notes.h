@@ -30,7 +30,7 @@ __attribute__((format(printf, 3, 4))) COMMON_MUST_CHECK bool profile_add_doubt(
 __attribute__((format(printf, 3, 4))) COMMON_MUST_CHECK bool profile_add_remark(
 	struct profile *profile, struct error *err, const char *format, ...);
 
-/* The first doubt, borrowed from the profile; NULL: it has none. */
+/* Returns the first doubt, borrowed from the profile; NULL: it has none. */
 const char *profile_first_doubt(const struct profile *profile);
 
 /* Adds what another profile has, whose texts are `texts[id]` here. */

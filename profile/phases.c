@@ -162,7 +162,7 @@ static int64_t choice_scaled(int64_t value, double factor)
 	return (int64_t)fmin(round((double)value * factor), most);
 }
 
-/* Whether a value type says how many samples another one is made of, or was taken. */
+/* Returns whether a value type says how many samples another one is made of, or was taken. */
 static bool phases_is_count(const struct profile *profile, uint32_t value_type)
 {
 	bool counts = value_type == 0;

@@ -22,13 +22,13 @@ struct profile_run;
  *			add(profile_string(suite, suite->runs[run].name), profile_execution(suite, run));
  */
 
-/* Whether a run has a name. */
+/* Returns whether a run has a name. */
 bool profile_has_phases(const struct profile *profile);
 
-/* The execution that a run is part of; the run itself if it has no name, or no execution comes before it. */
+/* Returns the execution that a run is part of; the run itself if it has no name, or no execution comes before it. */
 uint32_t profile_execution(const struct profile *profile, uint32_t run);
 
-/* The number of runs that are executions. */
+/* Returns the number of runs that are executions. */
 size_t profile_execution_count(const struct profile *profile);
 
 /* A time of an execution that belongs to one of its phases: a round of a benchmark. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an event belongs to: the execution, which is run 0, or a phase, which becomes run 1 + its index. */
+/* The phase that an event belongs to: the execution, which is run 0, or a phase, which becomes run 1 + its index. */
 struct cutter {
 	const struct profile *from;
 	const struct profile_cut *cut;

@@ -20,8 +20,8 @@ static const char *pprof_counts_unit_of(const struct pprof_reader *r, uint32_t v
 }
 
 /*
- * The length of the prefix `alloc_` of `alloc_space`, or `cpu-` of `cpu-samples`: value types of the same samples share
- * it.
+ * Returns the length of the prefix `alloc_` of `alloc_space`, or `cpu-` of `cpu-samples`: value types of the same
+ * samples share it.
  */
 static size_t family_size(const char *type)
 {
@@ -49,7 +49,7 @@ static bool pprof_counts_is_count(const char *type, const char *unit)
 	return strcmp(unit, "count") == 0 && glob_matches_any(GLOBS("*sample", "*samples", "cpu", "wall"), type);
 }
 
-/* Whether the count of value `count` is that of times, and whether all other values are of its family. */
+/* Finds out whether the count of value `count` is that of times, and whether all other values are of its family. */
 static void examine_family(
 	const struct pprof_reader *r, const Pprof__ValueType *types, uint32_t count, bool *timed, bool *alone)
 {
@@ -189,8 +189,8 @@ static uint32_t find_contentions(const struct pprof_reader *r)
 }
 
 /*
- * Whether the number of samples follows from the period. A period of bytes needs the size of the objects too. One of 1
- * counts things, and a time in which nothing can be sampled only names the unit, as .NET's nanosecond.
+ * Returns whether the number of samples follows from the period. A period of bytes needs the size of the objects too.
+ * One of 1 counts things, and a time in which nothing can be sampled only names the unit, as .NET's nanosecond.
  */
 static bool period_counts(const struct pprof_reader *r)
 {

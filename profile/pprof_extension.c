@@ -24,8 +24,8 @@ void pprof_extension_deinit(struct pprof_extension *extension)
 }
 
 /*
- * Whether a field holds a packed column, which later pieces continue. The others are entries of a table, which are read
- * one by one, or are replaced by later ones.
+ * Returns whether a field holds a packed column, which later pieces continue. The others are entries of a table, which
+ * are read one by one, or are replaced by later ones.
  */
 static bool is_column(const ProtobufCFieldDescriptor *field)
 {

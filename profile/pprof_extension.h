@@ -4,7 +4,8 @@
 #include "profile/pprof_message.h"
 
 /*
- * What a pprof file of Kelvin has beside pprof's own fields. Files of other tools have no extension: all is empty then.
+ * The fields that a pprof file of Kelvin has beside pprof's own. Files of other tools have no extension: all is empty
+ * then.
  */
 struct pprof_extension {
 	bool is_there;
@@ -33,7 +34,9 @@ bool pprof_extension_ok(const struct pprof_extension *extension, struct error *e
 COMMON_MUST_CHECK
 bool pprof_read_numbers(struct byte_reader bytes, ProtobufCMessage *message, const char *what, struct error *err);
 
-/* The next number of a column, or `absent` after its end: columns may be missing or shorter than their table. */
+/*
+ * Returns the next number of a column, or `absent` after its end: columns may be missing or shorter than their table.
+ */
 static inline uint64_t pprof_column_next(struct pprof_extension *extension, size_t column_at, uint64_t absent)
 {
 	struct byte_reader *column = &extension->columns[column_at];

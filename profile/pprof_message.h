@@ -31,7 +31,7 @@ static inline const ProtobufCFieldDescriptor *pprof_describe(const ProtobufCMess
 	return protobuf_c_message_descriptor_get_field(message, id);
 }
 
-/* The member of a field; 0: the message has no field of this number. */
+/* Returns the member of a field; 0: the message has no field of this number. */
 static inline size_t pprof_member(const ProtobufCMessageDescriptor *message, uint32_t id)
 {
 	const ProtobufCFieldDescriptor *field = pprof_describe(message, id);
@@ -39,7 +39,7 @@ static inline size_t pprof_member(const ProtobufCMessageDescriptor *message, uin
 	return field ? field->offset : 0;
 }
 
-/* The number of a member's field. */
+/* Returns the number of a member's field. */
 uint32_t pprof_number_of(const ProtobufCMessageDescriptor *message, size_t member);
 
 /*

@@ -14,7 +14,7 @@
 #define PPROF_TABLE(member) (offsetof(Pprof__Profile, member) / sizeof(size_t))
 enum { PPROF_TABLES = sizeof(Pprof__Profile) / sizeof(size_t) };
 
-/* Where a table's entries lie, and how many they are. They nearly always follow each other. */
+/* The place and the number of a table's entries. They nearly always follow each other. */
 struct pprof_section {
 	size_t start, end, count;
 };
@@ -30,7 +30,7 @@ struct pprof_function {
 	uint32_t id, added_module;
 };
 
-/* What a label of a sample means, by its key. */
+/* The meaning of a sample's label, by its key. */
 enum pprof_label { PPROF_LABEL_OTHER, PPROF_LABEL_PID, PPROF_LABEL_TID, PPROF_LABEL_PROCESS, PPROF_LABEL_THREAD };
 
 /*
@@ -92,10 +92,10 @@ struct pprof_reader {
 COMMON_MUST_CHECK
 bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err);
 
-/* A walk over a table, which stands at PPROF_TABLE(). */
+/* Returns a walk over a table, which stands at PPROF_TABLE(). */
 struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table);
 
-/* A string of the file; "" where it is not there. Borrowed from the profile. */
+/* Returns a string of the file; "" where it is not there. Borrowed from the profile. */
 const char *pprof_text_of(const struct pprof_reader *r, int64_t index);
 
 /* Fails unless a message of the file was read well. */
@@ -106,11 +106,14 @@ bool pprof_check(bool ok, const char *what, size_t position, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
 
-/* After the samples: a default of which no sample has a value is replaced by the file's last value that has some. */
+/*
+ * Settles the default after the samples: a default of which no sample has a value is replaced by the file's last value
+ * that has some.
+ */
 void pprof_settle_default(struct pprof_reader *r);
 
 /*
- * How samples are counted (pprof_counts.c). pprof_plan_counts() decides it once the value types are known,
+ * Three functions count samples (pprof_counts.c). pprof_plan_counts() decides it once the value types are known,
  * pprof_count_samples() counts the samples of an entry where the file has no column for it, and pprof_settle_counts()
  * completes it after the last entry.
  */

@@ -133,9 +133,9 @@ static bool samples_add_frames(struct pprof_reader *r, size_t depth, size_t coun
 }
 
 /*
- * Whether the stack of this sample comes after the stack before it in the writer's order, judged by the first frame
- * that they do not share; callers come before what they call. Where all stacks do, all are different, and all frames
- * that are not shared with the stack before are new.
+ * Returns whether the stack of this sample comes after the stack before it in the writer's order, judged by the first
+ * frame that they do not share; callers come before what they call. Where all stacks do, all are different, and all
+ * frames that are not shared with the stack before are new.
  */
 static bool comes_after(const struct pprof_reader *r, const struct sample *sample, size_t shared)
 {

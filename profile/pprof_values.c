@@ -22,7 +22,7 @@ bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, 
 	return true;
 }
 
-/* What a label with this key means. Each tool has its own keys for process and thread. */
+/* Returns what a label with this key means. Each tool has its own keys for process and thread. */
 static enum pprof_label label_of_key(const char *key)
 {
 	static const struct {

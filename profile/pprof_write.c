@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a sample by its thread: those below, and the benchmark in which it was taken. */
+/* The most labels that a sample has by its thread: those below, and the benchmark in which it was taken. */
 enum { MOST_THREAD_LABELS = 5 };
 
 static void write_strings(struct pprof_writer *w)
@@ -326,7 +326,7 @@ static void order_samples(struct pprof_writer *w)
 		w->sample_positions[w->sample_order[i]] = i;
 }
 
-/* The labels of the sample's thread, and one more where it waits: what for. */
+/* Writes the labels of the sample's thread, and one more where it waits: what for. */
 static void pprof_write_labels(struct pprof_writer *w, uint32_t id, Pprof__Sample *out)
 {
 	const struct profile_sample *sample = &w->profile->samples[id];
@@ -363,7 +363,7 @@ static void write_sample(struct pprof_writer *w, uint32_t id, Pprof__Sample *out
 		out->location_id[k++] = (uint64_t)profile->stacks[stack].location + 1;
 }
 
-/* What samples share, and their order. */
+/* Makes the tables that samples share, and their order. */
 static void prepare_samples(struct pprof_writer *w, const struct pprof_label_keys *keys)
 {
 	if (w->recording)

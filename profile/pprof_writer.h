@@ -63,7 +63,7 @@ static inline uint32_t pprof_sample_at(const struct pprof_writer *w, size_t posi
 	return w->sample_order ? w->sample_order[position] : (uint32_t)position;
 }
 
-/* Whether this message is the first of its file. Fields that a file holds only once are written in it. */
+/* Returns whether this message is the first of its file. Fields that a file holds only once are written in it. */
 static inline bool pprof_is_first(const struct pprof_writer *w)
 {
 	return w->from->messages == 0;

@@ -306,7 +306,7 @@ bool profile_add_function(
 
 /* ---- Locations ---- */
 
-/* A new location without lines. */
+/* Appends a new location without lines. */
 static bool profile_append_location(struct profile *profile, uint32_t mapping, uint64_t address, struct error *err)
 {
 	if (!ARRAY_RESERVE(&profile->locations, &profile->index->location_capacity, profile->location_count + 1,
@@ -326,7 +326,10 @@ static bool same_lines(const struct profile *profile, uint32_t location, uint32_
 	       memcmp(&profile->lines[known->first_line], lines, count * sizeof(*lines)) == 0;
 }
 
-/* The location without an address that has these frames, or HASH_MAP_NONE; `key` is the one that it has in the map. */
+/*
+ * Returns the location without an address that has these frames, or HASH_MAP_NONE; `key` is the one that it has in the
+ * map.
+ */
 static uint32_t profile_find_frames(const struct profile *profile, uint32_t mapping, const struct profile_line *lines,
 	size_t count, uint64_t key[2])
 {

@@ -3,13 +3,13 @@
 
 #include "common/common.h"
 
-/* How well a recording was made: what was lost, and how many stacks are whole. */
+/* The quality of a recording: what was lost, and how many stacks are whole. */
 
 struct profile;
 
 /*
- * How the unwinding of a user stack ended. A stack is whole when it is proven to be: it ends at what is known to begin
- * a thread or a coroutine, and no step of the walk may have passed over frames.
+ * The way in which the unwinding of a user stack ended. A stack is whole when it is proven to be: it ends at what is
+ * known to begin a thread or a coroutine, and no step of the walk may have passed over frames.
  */
 enum profile_stop {
 	PROFILE_STOP_ROOT,         /* whole: the walk reached the thread's first frame */
@@ -66,6 +66,7 @@ double profile_quality_open_percent(const struct profile_quality *quality);
 double profile_quality_frameless_percent(const struct profile_quality *quality);
 
 /*
- * Whether the recording says which stacks are whole: files of other tools do not, and chains of frame pointers cannot.
+ * Returns whether the recording says which stacks are whole: files of other tools do not, and chains of frame pointers
+ * cannot.
  */
 bool profile_knows_whole_stacks(const struct profile *profile);

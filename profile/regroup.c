@@ -167,7 +167,7 @@ static int64_t default_value(const struct regrouper *r, size_t sample)
 	return r->from->values[sample * r->from->value_type_count + r->from->default_value_type];
 }
 
-/* Whether a unit of the weight of events means the same amount of the value in both samples. */
+/* Returns whether a unit of the weight of events means the same amount of the value in both samples. */
 static bool weigh_alike(const struct regrouper *r, size_t a, size_t b)
 {
 	return (__int128)default_value(r, a) * r->weights[b] == (__int128)default_value(r, b) * r->weights[a];
@@ -213,8 +213,8 @@ static bool regroup_add_samples(struct regrouper *r, struct error *err)
 /* ---- Events ---- */
 
 /*
- * The weight of an event. Where samples that were added up have events of different values, each event gets its own
- * value as its weight: without that, the time of one group's parts would be spread evenly over all their events.
+ * Returns the weight of an event. Where samples that were added up have events of different values, each event gets its
+ * own value as its weight: without that, the time of one group's parts would be spread evenly over all their events.
  */
 static int64_t regroup_weight_of(const struct regrouper *r, size_t event)
 {

@@ -319,7 +319,9 @@ uint64_t profile_requests_total(const struct profile *profile, enum profile_exch
 	return total;
 }
 
-/* The part of a count, evenly spread over [start, end), that lies in [from, until). Without a length it is at its end.
+/*
+ * Returns the part of a count, evenly spread over [start, end), that lies in [from, until). Without a length it is at
+ * its end.
  */
 static double spread_between(uint64_t count, int64_t start, int64_t end, int64_t from_ns, int64_t until_ns)
 {
@@ -330,7 +332,7 @@ static double spread_between(uint64_t count, int64_t start, int64_t end, int64_t
 	return last > first ? (double)count * ((double)(last - first) / (double)(end - start)) : 0;
 }
 
-/* The first reading of these exchanges whose time is greater. */
+/* Returns the first reading of these exchanges whose time is greater. */
 static size_t find_reading(const struct profile_requests *requests, uint32_t exchanges, int64_t after_ns)
 {
 	size_t low = 0, high = requests->reading_count;
@@ -347,7 +349,7 @@ static size_t find_reading(const struct profile_requests *requests, uint32_t exc
 	return low;
 }
 
-/* How many exchanges there were within the time, of those that readings tell of. */
+/* Returns how many exchanges there were within the time, of those that readings tell of. */
 static double read_between(
 	const struct profile_requests *requests, uint32_t exchanges, int64_t from_ns, int64_t until_ns)
 {
@@ -366,7 +368,7 @@ static double read_between(
 	return sum;
 }
 
-/* How many exchanges no reading tells of: they are taken to be spread over the whole run. */
+/* Returns how many exchanges no reading tells of: they are taken to be spread over the whole run. */
 static uint64_t unread_count(const struct profile_requests *requests, uint32_t exchanges)
 {
 	uint64_t rest = requests->exchanges[exchanges].count;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * How much work a program did while it was recorded: the requests that it answered, so that costs can be compared per
- * request, and those that it sent to others.
+ * The amount of work that a program did while it was recorded: the requests that it answered, so that costs can be
+ * compared per request, and those that it sent to others.
  *
  * An exchange is a request and its answer on one stream socket. It begins with the first bytes after nothing, or after
  * bytes in the other direction; its answer begins with the first bytes in the other direction. A process *answers* an
@@ -22,7 +22,7 @@
 
 struct profile;
 
-/* What tells how many requests there were. */
+/* The source of the number of requests. */
 enum profile_work_source {
 	PROFILE_WORK_UNKNOWN, /* nothing does */
 	PROFILE_WORK_SOCKETS, /* exchanges on sockets */
@@ -49,14 +49,14 @@ struct profile_exchanges {
 	uint64_t received_bytes, sent_bytes;
 };
 
-/* How many exchanges there were since the reading before it of the same process, or since the start of its run. */
+/* The number of exchanges since the reading before it of the same process, or since the start of its run. */
 struct profile_exchange_reading {
 	uint32_t exchanges; /* index in profile_requests.exchanges */
 	int64_t time_ns;    /* since the start of its run */
 	uint64_t count;
 };
 
-/* How many exchanges took a time, from the first byte of the request to the first byte of the answer. */
+/* The number of exchanges that took a time, from the first byte of the request to the first byte of the answer. */
 struct profile_latency {
 	uint32_t exchanges; /* index in profile_requests.exchanges */
 	uint16_t
@@ -82,7 +82,7 @@ struct profile_requests {
 	size_t exchange_count, reading_count, latency_count;
 };
 
-/* The lower end of a bucket, and that of the next one, in nanoseconds. */
+/* Returns the lower end of a bucket, and that of the next one, in nanoseconds. */
 uint64_t profile_latency_bucket_start(uint16_t bucket);
 uint64_t profile_latency_bucket_end(uint16_t bucket);
 
@@ -106,13 +106,13 @@ bool profile_add_exchange_reading(
 COMMON_MUST_CHECK
 bool profile_add_latency(struct profile *profile, const struct profile_latency *latency, struct error *err);
 
-/* The number of exchanges of a kind in all runs and processes; 0: none, or not counted. */
+/* Returns the number of exchanges of a kind in all runs and processes; 0: none, or not counted. */
 uint64_t profile_requests_total(const struct profile *profile, enum profile_exchange_kind kind);
 
 /*
- * The number of exchanges of a kind in one run within [from_ns, until_ns) since its start: between two readings they
- * are taken to be evenly spread, and those that no reading tells of over the duration of the run. The profile must be
- * finished.
+ * Returns the number of exchanges of a kind in one run within [from_ns, until_ns) since its start: between two readings
+ * they are taken to be evenly spread, and those that no reading tells of over the duration of the run. The profile must
+ * be finished.
  */
 double profile_requests_between(const struct profile *profile, uint32_t run, enum profile_exchange_kind kind,
 	int64_t from_ns, int64_t until_ns);
@@ -122,10 +122,10 @@ void profile_latency_counts(const struct profile *profile, enum profile_exchange
 	uint64_t counts[static PROFILE_LATENCY_BUCKETS]);
 
 /*
- * The latency in nanoseconds that a part of the exchanges (0.5, 0.9, 0.99) does not exceed, to the precision of the
- * buckets, in which they are taken to be evenly spread; NAN without latencies.
+ * Returns the latency in nanoseconds that a part of the exchanges (0.5, 0.9, 0.99) does not exceed, to the precision of
+ * the buckets, in which they are taken to be evenly spread; NAN without latencies.
  */
 double profile_latency_quantile(const uint64_t counts[static PROFILE_LATENCY_BUCKETS], double part);
 
-/* The mean, with each latency in the middle of its bucket; NAN: there are none. */
+/* Returns the mean, with each latency in the middle of its bucket; NAN: there are none. */
 double profile_latency_mean(const uint64_t counts[static PROFILE_LATENCY_BUCKETS]);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between a key and its value, and between two labels. No text has these; what has becomes a space. */
+/* Separators between a key and its value, and between two labels. No text has these; what has becomes a space. */
 enum { AFTER_KEY = '\x01', AFTER_LABEL = '\x02' };
 
 struct sample_labels_keyed {

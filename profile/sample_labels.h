@@ -8,9 +8,9 @@ struct profile;
 struct profile_thread;
 
 /*
- * What a program says of its own samples, as Go's pprof.Do and OpenTelemetry do: `route=/upload`. A thread that says
- * something else becomes another one, as one that renames itself does, so that stacks, times and weights stay as they
- * are. All labels of a thread are one string, in order of their keys; only what is here knows its form.
+ * A label that a program gives its own samples, as Go's pprof.Do and OpenTelemetry do: `route=/upload`. A thread that
+ * says something else becomes another one, as one that renames itself does, so that stacks, times and weights stay as
+ * they are. All labels of a thread are one string, in order of their keys; only what is here knows its form.
  */
 struct profile_sample_label {
 	const char *key, *value; /* within the profile's string, and not NUL-terminated */
@@ -30,6 +30,6 @@ bool profile_make_label_set(
 /* Takes the first label off `*set`; false: there is none left. `*set` begins as a thread's string. */
 bool profile_next_sample_label(const char **set, struct profile_sample_label *label);
 
-/* The label of a thread by its key; false: it has none. */
+/* Finds the label of a thread by its key; false: it has none. */
 bool profile_thread_label(const struct profile *profile, const struct profile_thread *thread, const char *key,
 	struct profile_sample_label *label);

@@ -411,7 +411,7 @@ static bool sort_events(struct profile *profile, struct error *err)
 	return true;
 }
 
-/* By everything but the weight. */
+/* Orders by everything but the weight. */
 static int compare_releases(const void *left, const void *right)
 {
 	const struct profile_release *a = left, *b = right;

@@ -45,8 +45,8 @@ struct profile_event {
 } __attribute__((packed, aligned(4)));
 
 /*
- * From now on more stacks are ERROR_LIMIT. A frame of a stack takes a byte or two of a foreign file and 80 bytes in a
- * report: a file must not take thousands of times its size.
+ * Makes more stacks than these an ERROR_LIMIT from now on. A frame of a stack takes a byte or two of a foreign file and
+ * 80 bytes in a report: a file must not take thousands of times its size.
  */
 void profile_limit_stacks(struct profile *profile, size_t most);
 
@@ -64,8 +64,8 @@ bool profile_add_sample(struct profile *profile, uint32_t stack, uint32_t thread
 	int64_t time_ns, struct error *err);
 
 /*
- * profile_add_sample() in three steps, so that the memory accesses of several samples overlap: first each sample is
- * expected, then each is found, then each is counted.
+ * Does what profile_add_sample() does in three steps, so that the memory accesses of several samples overlap: first
+ * each sample is expected, then each is found, then each is counted.
  */
 void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread);
 COMMON_MUST_CHECK

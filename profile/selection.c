@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a stack's last frame, for those that it calls. */
+/* The state after a stack's last frame, for those that it calls. */
 struct frame_state {
 	uint8_t kind;                      /* enum profile_interrupt of its function */
 	uint8_t visible_kind;              /* that of the last frame that stays */
@@ -95,7 +95,7 @@ static bool selection_find_functions(
 	return done;
 }
 
-/* Functions that the other side's names decided about. */
+/* Takes functions that the other side's names decided about. */
 static void take_others(struct selector *s)
 {
 	const struct profile_other_side *others = s->selection->other_side;
@@ -198,8 +198,8 @@ struct visible {
 };
 
 /*
- * Whether the scheduler was called by the program or by an interrupt is told by its caller: where that was left out,
- * and the frame that is the caller now tells otherwise, it comes back.
+ * Whether the scheduler was called by the program or by an interrupt is told by its caller: where that was left
+ * out, and the frame that is the caller now tells otherwise, it comes back.
  */
 static bool needs_caller(const struct frame_state *state, uint8_t kind)
 {

@@ -29,8 +29,8 @@ struct profile_where {
 };
 
 /*
- * What the other side of a comparison means as well: one side may call a function (by its key) or a file as somebody
- * says, and the other one otherwise. So may a side have no function that is meant, and no sample.
+ * Callbacks that tell what the other side of a comparison means as well: one side may call a function (by its key) or a
+ * file as somebody says, and the other one otherwise. So may a side have no function that is meant, and no sample.
  */
 struct profile_other_side {
 	bool (*is_focused)(void *context, const char *key);
@@ -54,7 +54,7 @@ struct profile_selection {
 /* "function", "module", …; of PROFILE_SELECT_LABEL the label. */
 const char *profile_selection_key_name(const struct profile_where *where);
 
-/* Whether anything is left out. */
+/* Returns whether anything is left out. */
 bool profile_selection_is_empty(const struct profile_selection *selection);
 
 /*

@@ -352,7 +352,7 @@ size_t profile_path_bytes(const struct profile_where *key, const char *value)
 	return colon ? (size_t)(colon - value) : strlen(value);
 }
 
-/* Whether a path with what follows it (the line) is what was asked for, or ends so from a slash on. */
+/* Returns whether a path with what follows it (the line) is what was asked for, or ends so from a slash on. */
 static bool is_path(const char *path, const char *rest, const char *asked)
 {
 	size_t bytes = strlen(path), rest_bytes = strlen(rest), asked_bytes = strlen(asked);

@@ -5,12 +5,12 @@
 #include "profile/selection.h"
 
 /*
- * What samples are grouped by (--by KEY) and chosen by (--where KEY=VALUE): one table of keys, so that both mean the
+ * Keys by which samples are grouped (--by KEY) and chosen (--where KEY=VALUE): one table of keys, so that both mean the
  * same. A sample has one value of a key at most. Keys of code are about the frame that its self time counts to: that of
  * the function which an interpreter runs, and not that of a class of waits.
  */
 
-/* A key, without a value. Any word is one: what is none of the table's is a label. `text` must outlive it. */
+/* Returns a key, without a value. Any word is one: what is none of the table's is a label. `text` must outlive it. */
 struct profile_where profile_key_parse(const char *text);
 
 /* Splits KEY=VALUE, whose '=' becomes '\0'; `text` must outlive the result. ERROR_USAGE shows an example. */
@@ -29,19 +29,19 @@ bool profile_find_values(const struct profile *profile, const struct profile_whe
 COMMON_MUST_CHECK
 bool profile_append_keys(const struct profile *profile, struct buffer *out, struct error *err);
 
-/* Whether the values of a key begin with the path of a file. */
+/* Returns whether the values of a key begin with the path of a file. */
 static inline bool profile_key_has_path(const struct profile_where *key)
 {
 	return key->key == PROFILE_SELECT_FILE || key->key == PROFILE_SELECT_LINE;
 }
 
-/* The bytes of the path that a value of such a key begins with. */
+/* Returns the bytes of the path that a value of such a key begins with. */
 size_t profile_path_bytes(const struct profile_where *key, const char *value);
 
 /*
- * Whether a value is the one that a condition asks for. Files and lines are also meant by the end of their path, from a
- * slash on: `parse.c:41` of `/srv/app/parse.c:41`; and by the path that the other side (NULL: there is none) has for
- * the file.
+ * Returns whether a value is the one that a condition asks for. Files and lines are also meant by the end of their
+ * path, from a slash on: `parse.c:41` of `/srv/app/parse.c:41`; and by the path that the other side (NULL: there is
+ * none) has for the file.
  */
 bool profile_is_value(const struct profile_where *where, const char *value, const struct profile_other_side *other);
 

@@ -18,7 +18,7 @@ static bool shorten_fits(const char *text, size_t width)
 
 /* ---- Without arguments ---- */
 
-/* `{lambda(int)#1}` -> `{lambda#1}`. */
+/* Appends `{lambda(int)#1}` as `{lambda#1}`. */
 static void append_braces(const char *at, const char *end, struct buffer *out)
 {
 	const char *arguments = name_has(at, "{lambda(") ? name_skip(at + 7) : NULL;
@@ -30,7 +30,7 @@ static void append_braces(const char *at, const char *end, struct buffer *out)
 	buffer_append(out, at, (size_t)(end - at));
 }
 
-/* What may follow the arguments of a function of C++. */
+/* Cuts the qualifiers that may follow the arguments of a function of C++. */
 static void cut_qualifiers(struct buffer *out)
 {
 	static const char *const qualifiers[] = { " const", " volatile", " &&", " &", " " };
@@ -75,7 +75,7 @@ static void without_arguments(const char *name, struct buffer *out)
 
 /* ---- Without the arguments of templates ---- */
 
-/* Whether `<` opens a part of a name, and no arguments: `<lambda>`, `parse.<genexpr>`. */
+/* Returns whether `<` opens a part of a name, and no arguments: `<lambda>`, `parse.<genexpr>`. */
 static bool is_part(const char *name, const char *at, const char *end)
 {
 	if (at > name && at[-1] != '.')
@@ -86,7 +86,7 @@ static bool is_part(const char *name, const char *at, const char *end)
 	return true;
 }
 
-/* Where the type in `<TYPE as TRAIT>` ends; NULL: it is no such pair. */
+/* Returns where the type in `<TYPE as TRAIT>` ends; NULL: it is no such pair. */
 static const char *end_of_type(const char *at, const char *end)
 {
 	for (at++; at < end - 1; at = name_skip(at))
@@ -125,8 +125,8 @@ static void without_templates(const char *name, const char *stop, struct buffer 
 /* ---- The last part ---- */
 
 /*
- * The length of what parts a name at `at`: `::`, PHP's `\\`, or a dot before a word or a bracket; 0: nothing. A method
- * of Go is not parted from its receiver.
+ * Returns the length of what parts a name at `at`: `::`, PHP's `\\`, or a dot before a word or a bracket; 0: nothing. A
+ * method of Go is not parted from its receiver.
  */
 static size_t separator_at(const char *name, const char *at)
 {
@@ -138,7 +138,7 @@ static size_t separator_at(const char *name, const char *at)
 	       (name_is_word(at[1]) || (at[1] != '\0' && strchr("(<{", at[1])));
 }
 
-/* Whether a part of a name says by itself what is meant: an operator or a lambda needs what is before it. */
+/* Returns whether a part of a name says by itself what is meant: an operator or a lambda needs what is before it. */
 static bool is_telling(const char *part)
 {
 	if (name_has(part, "operator") || (name_has(part, "func") && isdigit((unsigned char)part[4])))
@@ -147,7 +147,10 @@ static bool is_telling(const char *part)
 	       name_has(part, "(*");
 }
 
-/* The last part of a name that tells what it is: `Sum`, `Less::operator()`, `sort::{{closure}}`; else all of it. */
+/*
+ * Returns the last part of a name that tells what it is: `Sum`, `Less::operator()`, `sort::{{closure}}`; else all of
+ * it.
+ */
 static const char *shorten_last_part(const char *name)
 {
 	const char *leaf = name;

@@ -103,7 +103,7 @@ uint32_t profile_count_lines(const char *text)
 	return count;
 }
 
-/* The first text that begins behind this line of the file. */
+/* Returns the first text that begins behind this line of the file. */
 static size_t profile_source_find_text(const struct profile *profile, uint32_t file, uint32_t line)
 {
 	size_t low = 0, high = profile->source_text_count;
@@ -234,7 +234,7 @@ static bool validate_files(const struct profile *profile, struct error *err)
 	return true;
 }
 
-/* Whether a text lies behind the one before it. */
+/* Returns whether a text lies behind the one before it. */
 static bool follows(const struct profile *profile, const struct profile_source_text *text)
 {
 	const struct profile_source_text *before = &text[-1];

@@ -10,7 +10,7 @@ struct profile;
  * that it is from. It is kept since the next deploy replaces the files too.
  */
 
-/* Whether a text is the one that the program was built from. In order: the later, the better. */
+/* The proof that a text is the one that the program was built from. In order: the later, the better. */
 enum profile_source_proof {
 	PROFILE_SOURCE_MAY_DIFFER, /* nothing shows it */
 	PROFILE_SOURCE_NOT_NEWER,  /* the file was last changed before the program was built, or started if it is a
@@ -19,7 +19,10 @@ enum profile_source_proof {
 };
 enum { PROFILE_SOURCE_PROOF_COUNT = 3, PROFILE_SOURCE_MD5_BYTES = 16 };
 
-/* What people read of it: "its MD5 is the build's", "not changed since the build", "may differ from what was built". */
+/*
+ * Returns what people read of it: "its MD5 is the build's", "not changed since the build", "may differ from what was
+ * built".
+ */
 const char *profile_source_proof_words(enum profile_source_proof proof);
 
 /* A source file. Each path occurs once. */
@@ -73,8 +76,8 @@ COMMON_MUST_CHECK
 bool profile_add_source_text(
 	struct profile *profile, uint32_t file, uint32_t first_line, const char *text, struct error *err);
 
-/* The file with this path (a string of the profile); PROFILE_NONE: nothing is known of it. */
+/* Returns the file with this path (a string of the profile); PROFILE_NONE: nothing is known of it. */
 uint32_t profile_find_source_file(const struct profile *profile, uint32_t path);
 
-/* How many lines a text has: one more than it has '\n'. */
+/* Returns how many lines a text has: one more than it has '\n'. */
 uint32_t profile_count_lines(const char *text);

@@ -78,7 +78,7 @@ static bool is_closing(const struct source_line *line)
 	return is_end || begins_with_closing(line);
 }
 
-/* Whether a line at the margin is one within the function. */
+/* Returns whether a line at the margin is one within the function. */
 static bool source_bounds_goes_on(const struct source_line *line)
 {
 	return line->size == 0 || line->text[0] == '#' || line->text[0] == '{' || is_label(line) ||

@@ -5,15 +5,15 @@
 #include <stdint.h>
 
 /*
- * Where a function ends in the text of its file. No debug information says it for all languages, but people and their
- * formatters indent: a function ends before the first line that is indented no deeper than the line of its definition.
- * The rule reads no language, so it is the same for all of them.
+ * Finds where a function ends in the text of its file. No debug information says it for all languages, but people and
+ * their formatters indent: a function ends before the first line that is indented no deeper than the line of its
+ * definition. The rule reads no language, so it is the same for all of them.
  */
 
 /*
- * The last line of a function, from 1 on. `text` holds whole lines with '\n' between them, of which the first is the
- * line `first_line` of its file; it is foreign, of any bytes. `definition` is the line of the function's definition,
- * and `last_sampled` the last one that is known to be in the function: the end lies at it or behind it.
+ * Returns the last line of a function, from 1 on. `text` holds whole lines with '\n' between them, of which the first
+ * is the line `first_line` of its file; it is foreign, of any bytes. `definition` is the line of the function's
+ * definition, and `last_sampled` the last one that is known to be in the function: the end lies at it or behind it.
  *
  * The first line behind `last_sampled` whose indentation is no deeper than that of the definition ends the function; it
  * belongs to it if it begins with a closing bracket or with the word `end`, as `}`, `});` or `end`. Lines that

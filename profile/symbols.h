@@ -6,7 +6,7 @@
 struct elf_image;
 struct profile_lock_address;
 
-/* Whose a process is that was sampled, and where it sees its files. */
+/* A sampled process: whose it is, and where it sees its files. */
 struct profile_process {
 	int32_t pid;
 	uint32_t user;      /* its real one, in our user namespace */
@@ -17,8 +17,8 @@ struct profile_process {
 };
 
 /*
- * What a perf map, whose lines have no times, held when: what it grew by up to `size` was written between two looks at
- * it, by CLOCK_MONOTONIC.
+ * A step in the growth of a perf map, whose lines have no times: what it grew by up to `size` was written between two
+ * looks at it, by CLOCK_MONOTONIC.
  */
 struct profile_growth_step {
 	int64_t from_ns, to_ns;
@@ -32,7 +32,7 @@ struct profile_growth {
 };
 
 /*
- * Where the names of a profile's addresses are: a recording finds it out, and naming reads it. All zero: nothing is
+ * The places of the names of a profile's addresses: a recording finds it out, and naming reads it. All zero: nothing is
  * known. Whoever fills it owns all of it; naming borrows it.
  */
 struct profile_symbols {

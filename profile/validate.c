@@ -32,7 +32,7 @@ static bool validate_strings(const struct profile *profile, struct error *err)
 	return true;
 }
 
-/* Whether it can be a time, or the spread of one: comparisons calculate with its square. */
+/* Returns whether it can be a time, or the spread of one: comparisons calculate with its square. */
 static bool validate_is_time(double ns)
 {
 	static const double most_ns = 1e18;

@@ -66,7 +66,7 @@ static void append_compared(uint64_t count, const char *what, const char *librar
 	buffer_printf(out, " %s%s compared with %s", what, count == 1 ? "" : "s", library);
 }
 
-/* ": 996 equal, 4 longer here" */
+/* Appends ": 996 equal, 4 longer here". */
 static void append_outcomes(const uint64_t *counts, const char *const *words, size_t count, struct buffer *out)
 {
 	const char *separator = ": ";

@@ -25,7 +25,7 @@ enum { PROFILE_COMPARISON_COUNT = 4 };
 /* Differences that are shown: of stacks, and of names. A profile has room for those of both. */
 enum { PROFILE_MOST_DIFFERENCES = 5, PROFILE_ROOM_FOR_DIFFERENCES = 2 * PROFILE_MOST_DIFFERENCES };
 
-/* "equal", "longer", "shorter", "other". */
+/* Returns "equal", "longer", "shorter", "other". */
 const char *profile_comparison_name(enum profile_comparison comparison);
 
 /* Counts over all runs. */
@@ -49,7 +49,7 @@ bool profile_add_difference(struct profile *profile, const char *text, struct er
  */
 void profile_verification_add(struct profile_verification *into, const struct profile_verification *from);
 
-/* How many stacks were compared. */
+/* Returns how many stacks were compared. */
 uint64_t profile_verification_stacks(const struct profile_verification *verification);
 
 /* Appends the part of the sentence about names: "812 names compared with libdw: 812 equal". */

@@ -26,7 +26,7 @@ struct life_site {
 	bool is_idle;
 };
 
-/* What is known of a profile's stacks and threads. */
+/* The states of a profile's stacks and threads. */
 struct lives {
 	struct profile *profile;
 	const bool *kept;
@@ -53,7 +53,10 @@ static void lives_deinit(struct lives *l)
 
 /* ---- Stacks ---- */
 
-/* What is below the site in which a thread waits: the kernel and the C library, which waits now so, now so. */
+/*
+ * Returns whether a frame lies below the site in which a thread waits: the kernel and the C library, which waits now
+ * so, now so.
+ */
 static bool is_below(const struct profile *profile, const struct profile_location *location)
 {
 	const struct profile_mapping *in =
@@ -141,7 +144,7 @@ static double life_time_of_sample(const struct profile *profile, const struct pr
 	       (types->cpu == PROFILE_NONE ? 0 : (double)values[types->cpu]);
 }
 
-/* The time of a sample that belongs to a life. */
+/* Returns the time of a sample that belongs to a life. */
 static double life_of_sample(const struct profile *profile, const struct profile_wait_values *types, size_t sample)
 {
 	return profile_wait_class_of_stack(profile, profile->samples[sample].stack) == PROFILE_WAIT_RUN_QUEUE
@@ -273,7 +276,7 @@ static bool lives_init(struct lives *l, struct error *err)
 
 /* ---- All profiles ---- */
 
-/* What the waits of one profile become: those at sites that are idle in all. */
+/* The judgement on one profile's waits: those at sites that are idle in all. */
 struct judgement {
 	const struct lives *lives, *all;
 	size_t count;

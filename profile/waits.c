@@ -200,7 +200,7 @@ bool profile_is_c_library(const char *module)
 	return glob_matches_any(GLOBS("libc.so*", "libc-*", "libpthread*", "ld-musl*", "libc.musl*"), module);
 }
 
-/* What becomes of stacks and samples when waits change their class. */
+/* The new ids of stacks and samples when waits change their class. */
 struct reclassing {
 	struct profile *profile;
 	uint32_t *stacks;  /* owned: [stack] the stack that it becomes */

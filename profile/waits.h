@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /*
- * Where threads wait, for what, and who lets them go on.
+ * Waits: where threads wait, for what, and who lets them go on.
  *
  * A wait is a sample like any other: it has a stack, a thread and an event, whose weight is the time that it stands
  * for. Its stack ends in a frame of its own, the frame of its class ("[waiting: lock]"), so that waits never share a
@@ -28,7 +28,7 @@
 
 struct profile;
 
-/* What a thread waits for. */
+/* The class of a wait: what the thread waits for. */
 enum profile_wait_class {
 	PROFILE_WAIT_LOCK, /* a lock that another thread holds: a mutex, a lock of readers and writers, of a file */
 	PROFILE_WAIT_CONDITION, /* what another thread does: a condition variable, a channel, a semaphore, a join */
@@ -42,7 +42,7 @@ enum profile_wait_class {
 };
 enum { PROFILE_WAIT_COUNT = PROFILE_WAIT_NONE }; /* classes */
 
-/* What is known of a class, in one table: files, reports and the page have names, words and colours from here. */
+/* The properties of a class, in one table: files, reports and the page have names, words and colours from here. */
 struct profile_wait_info {
 	const char *name;   /* in files, rules and JSON: "lock", "run-queue" */
 	const char *words;  /* for readers: "run queue" */
@@ -58,27 +58,27 @@ struct profile_wait_info {
 	bool may_be_idle;        /* a thread may wait for work so, which its life tells (profile_find_idle_lives()) */
 };
 
-/* Of PROFILE_WAIT_NONE nothing holds, and it has no name. Static. */
+/* Returns the properties of a class; PROFILE_WAIT_NONE has none of them, and no name. Static. */
 const struct profile_wait_info *profile_wait_info(enum profile_wait_class wait_class);
 
 /* Fills in the classes that have time, but no idle ones, the longest first. Returns their number. */
 size_t profile_waits_by_time(const int64_t ns[PROFILE_WAIT_COUNT], enum profile_wait_class order[PROFILE_WAIT_COUNT]);
 
-/* The class whose frame the name is; PROFILE_WAIT_NONE: it is a function like any other. */
+/* Returns the class whose frame the name is; PROFILE_WAIT_NONE: it is a function like any other. */
 enum profile_wait_class profile_wait_class_of_name(const char *name);
 
-/* The class whose frame the function is. One in a binary is a function like any other, whatever its name. */
+/* Returns the class whose frame the function is. One in a binary is a function like any other, whatever its name. */
 enum profile_wait_class profile_wait_class_of_function(const struct profile *profile, uint32_t function);
 
-/* The class whose frame the stack ends in; PROFILE_WAIT_NONE: it is no stack of a wait. */
+/* Returns the class whose frame the stack ends in; PROFILE_WAIT_NONE: it is no stack of a wait. */
 enum profile_wait_class profile_wait_class_of_stack(const struct profile *profile, uint32_t stack);
 
-/* What sentences call a value type of a recording of waits: "waiting time"; NULL for any other type. Static. */
+/* Returns what sentences call a value type of a recording of waits: "waiting time"; NULL for any other type. Static. */
 const char *profile_wait_value_words(const char *type);
 
 /*
- * What no recording of this program's waits can show, and what does: sentences, without a full stop at the end. NULL:
- * there is nothing of that kind. Static.
+ * Returns what no recording of this program's waits can show, and what does: sentences, without a full stop at the end.
+ * NULL: there is nothing of that kind. Static.
  */
 const char *profile_waits_unseen(const struct profile *profile);
 
@@ -88,7 +88,7 @@ struct profile_wait_values {
 };
 struct profile_wait_values profile_wait_values(const struct profile *profile);
 
-/* Whether the profile is of a recording of waits. */
+/* Returns whether the profile is of a recording of waits. */
 bool profile_has_waits(const struct profile *profile);
 
 /*
@@ -121,8 +121,8 @@ struct profile_lock {
 };
 
 /*
- * Where the data lies that a lock is part of, while its recording is named: the lock itself has the name only. No file
- * has it.
+ * The place of the data that a lock is part of, while its recording is named: the lock itself has the name only. No
+ * file has it.
  */
 struct profile_lock_address {
 	uint32_t mapping; /* of the image; PROFILE_NONE: the lock is in no image's data, as on the heap */
@@ -150,7 +150,7 @@ bool profile_add_release(struct profile *profile, const struct profile_release *
 
 /* ---- Other classes ---- */
 
-/* Whether a module is the C library, whose functions wait for what their callers want. */
+/* Returns whether a module is the C library, whose functions wait for what their callers want. */
 bool profile_is_c_library(const char *module);
 
 /*

@@ -56,7 +56,7 @@ static struct weights_survey survey_weights(const int64_t *values, size_t count,
 	return survey;
 }
 
-/* The sum of 1/c over c from 1 to `limit` - 1; `limit` is at least 10. */
+/* Returns the sum of 1/c over c from 1 to `limit` - 1; `limit` is at least 10. */
 static double harmonic(double limit)
 {
 	static const double euler_gamma = 0.5772156649;
@@ -65,8 +65,8 @@ static double harmonic(double limit)
 }
 
 /*
- * The logarithm of an upper bound on the probability that at most `found` of `n` counts lie where a share `expected` of
- * them is expected (Chernoff 1952): -n times the divergence of the two shares.
+ * Returns the logarithm of an upper bound on the probability that at most `found` of `n` counts lie where a share
+ * `expected` of them is expected (Chernoff 1952): -n times the divergence of the two shares.
  */
 static double log_tail(double n, double found, double expected)
 {
@@ -156,7 +156,7 @@ void weights_settle(struct profile *profile, uint32_t weight)
 
 /* ---- Files that are looked at together ---- */
 
-/* How a profile has its numbers: [samples] alone, or in parts of one as value type 1. */
+/* Returns how a profile has its numbers: [samples] alone, or in parts of one as value type 1. */
 static int64_t parts_of_weight(const struct profile *profile)
 {
 	return profile_unit_parts(profile_string(profile, profile->value_types[1].unit));

@@ -6,7 +6,7 @@
 struct profile;
 
 /*
- * What numbers without a name are: counts of samples, multiples of a sampling period, or other amounts (of time,
+ * The meaning of numbers without a name: counts of samples, multiples of a sampling period, or other amounts (of time,
  * bytes), of which nobody knows how many samples they were added up from.
  *
  * Model. `n` numbers are above 0, one for each stack, and `sum` is their sum.
@@ -31,10 +31,12 @@ enum weights_kind { WEIGHTS_COUNTS, WEIGHTS_MULTIPLES, WEIGHTS_AMOUNTS };
  */
 enum weights_kind weights_kind(const int64_t *values, size_t count, size_t stride, int64_t *period);
 
-/* The greatest common divisor of all numbers; 0 if all are 0. */
+/* Returns the greatest common divisor of all numbers; 0 if all are 0. */
 int64_t weights_divisor(const int64_t *values, size_t count, size_t stride);
 
-/* Whether a period may be that of a clock in nanoseconds: a whole number of ticks a second, from 1 to 10,000. */
+/*
+ * Returns whether a period may be that of a clock in nanoseconds: a whole number of ticks a second, from 1 to 10,000.
+ */
 bool weights_is_clock_period(int64_t period);
 
 /*

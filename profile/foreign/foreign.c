@@ -30,7 +30,7 @@ static bool bytes_start_with(const void *bytes, size_t size, const char *magic)
 	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
 }
 
-/* The text behind a byte order mark of UTF-8, if it begins with one. */
+/* Returns the text behind a byte order mark of UTF-8, if it begins with one. */
 static struct text_source without_mark(const struct text_source *text)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -67,7 +67,7 @@ static bool looks_like_pprof(const uint8_t *bytes, size_t size)
 	return false;
 }
 
-/* Whether the first line that is neither empty nor a comment is a folded stack. */
+/* Returns whether the first line that is neither empty nor a comment is a folded stack. */
 static bool looks_like_folded(const char *text, size_t size)
 {
 	const char *end = memchr(text, '\n', size);
@@ -89,7 +89,7 @@ static bool looks_like_folded(const char *text, size_t size)
 	return count < end && *count >= '0' && *count <= '9' && (end[-1] == '.' || (end[-1] >= '0' && end[-1] <= '9'));
 }
 
-/* Whether a word is among the keys of a header. */
+/* Returns whether a word is among the keys of a header. */
 static bool is_key(const char *key, size_t size, const char *const keys[], size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -132,7 +132,10 @@ static enum foreign_kind valgrind_kind(const char *text, size_t size)
 	return FOREIGN_UNKNOWN;
 }
 
-/* By words that stand in such a file as keys or values; each of the two that are read may begin with either. */
+/*
+ * Tells the kind by words that stand in such a file as keys or values; each of the two that are read may begin with
+ * either.
+ */
 static enum foreign_kind json_kind(const char *text, size_t size)
 {
 	static const char schema[] = "speedscope.app/file-format-schema", frame[] = "\"callFrame\"";

@@ -50,7 +50,8 @@ COMMON_MUST_CHECK
 bool foreign_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
 
 /*
- * Whether a kind is a text that is read line by line, and such a text, of which memory never holds more than a piece.
+ * Returns whether a kind is a text that is read line by line, and such a text, of which memory never holds more than a
+ * piece.
  */
 bool foreign_is_lines(enum foreign_kind kind);
 COMMON_MUST_CHECK

@@ -5,7 +5,7 @@
 
 /* Text in UTF-16, which PowerShell writes where other shells write what a program wrote. */
 
-/* Whether a text begins with the byte order mark of UTF-16, of either order. */
+/* Returns whether a text begins with the byte order mark of UTF-16, of either order. */
 bool utf16_is(const void *bytes, size_t size);
 
 /*

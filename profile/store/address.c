@@ -21,7 +21,7 @@ enum {
 	SHOWN_BYTES = 200, /* of an address that an error quotes */
 };
 
-/* The row of the address's scheme, or -1; `*rest` is what follows "://". */
+/* Returns the row of the address's scheme, or -1; `*rest` is what follows "://". */
 static int find_scheme(const char *text, bool *is_secure, const char **rest)
 {
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
@@ -79,7 +79,7 @@ static size_t name_bytes(const char *text, size_t size)
 	return bytes;
 }
 
-/* HOST or HOST:PORT. */
+/* Returns whether the text is HOST or HOST:PORT. */
 static bool is_authority(const char *text, size_t size)
 {
 	size_t host = text[0] == '[' ? bracketed_bytes(text, size) : name_bytes(text, size);
@@ -229,7 +229,7 @@ static bool take_moment(int64_t *at, const char *key, const char *value, int64_t
 	return store_parse_moment(value, now_unix_ns, at, err) || error_prefix(err, "%s", key);
 }
 
-/* KEY=VALUE, decoded. */
+/* Takes KEY=VALUE, decoded. */
 static bool take_pair(struct store_address *address, const char *text, size_t size, int64_t now_unix_ns,
 	const char *shown, struct error *err)
 {

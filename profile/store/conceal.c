@@ -28,7 +28,7 @@ static bool view_init(struct view *view, size_t room)
 
 /* ---- Forms of text ---- */
 
-/* The value of `count` digits, or -1. */
+/* Returns the value of `count` digits, or -1. */
 static int conceal_hex_value(const char *text, size_t count)
 {
 	int value = 0;
@@ -41,7 +41,7 @@ static int conceal_hex_value(const char *text, size_t count)
 	return value;
 }
 
-/* What several bytes of a text stand for. */
+/* Several bytes of a text that stand for one. */
 struct escape {
 	size_t size;       /* of the text; 0: it is none */
 	uint32_t code;     /* a byte, or a character */
@@ -88,7 +88,7 @@ static struct escape conceal_read_unit(const char *text)
 		true };
 }
 
-/* A byte or character that is written in several; the text ends with a NUL. */
+/* Returns a byte or character that is written in several; the text ends with a NUL. */
 static struct escape conceal_read_escape(const char *text)
 {
 	int byte;
@@ -174,7 +174,7 @@ static bool decode_hex(const struct view *view, size_t first, struct view *decod
 
 /* ---- Forms of a secret ---- */
 
-/* How characters of both are compared: one form has two alphabets. */
+/* Returns how characters of both are compared: one form has two alphabets. */
 static char plain(char byte)
 {
 	return byte;
@@ -186,8 +186,8 @@ static char of_base64(char byte)
 }
 
 /*
- * The characters of Base64 (RFC 4648) that `secret` determines where `before` bytes stand before it. The last one may
- * be that of its end, which is another one where more bytes follow.
+ * Returns the characters of Base64 (RFC 4648) that `secret` determines where `before` bytes stand before it. The last
+ * one may be that of its end, which is another one where more bytes follow.
  */
 static char *write_base64(const char *secret, size_t before)
 {

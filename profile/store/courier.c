@@ -18,8 +18,8 @@ enum { MOST_QUERY_BYTES = 1 << 16, MOST_IDS = 1 << 20 };
 /* ---- Rights ---- */
 
 /*
- * Where certificates, the configuration of TLS and of name resolution, and the libraries for them lie, also behind the
- * links of resolv.conf.
+ * The folders of certificates, of the configuration of TLS and of name resolution, and of the libraries for them, also
+ * behind the links of resolv.conf.
  */
 static const char *const readable[] = { "/etc", "/usr", "/lib", "/lib64", "/nix/store", "/opt/ssl",
 	"/run/NetworkManager", "/run/resolvconf", "/run/systemd/resolve", "/var/lib/ca-certificates" };
@@ -90,7 +90,7 @@ static void call_deinit(struct courier_served_call *call)
 	cleanup_close(&call->summaries);
 }
 
-/* The descriptor that comes with the next message; -1: there is none. */
+/* Returns the descriptor that comes with the next message; -1: there is none. */
 static int receive_part(int socket)
 {
 	char byte;
@@ -225,7 +225,8 @@ static bool send_end(const struct courier_served_call *call, bool ok, const stru
 /* False: there is nobody any more who asks. */
 static bool serve_call(struct courier *courier, int socket)
 {
-	CLEANUP(call_deinit) struct courier_served_call call = { .courier = courier, .socket = socket, .summaries = -1 };
+	CLEANUP(call_deinit)
+	struct courier_served_call call = { .courier = courier, .socket = socket, .summaries = -1 };
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	CLEANUP(cleanup_close) int fd = -1;
 	struct error err = { 0 };

@@ -43,7 +43,7 @@ const struct store_functions *store_functions_of(enum store_kind kind);
 
 extern const struct store_functions store_pyroscope, store_clickhouse, store_coroot;
 
-/* An empty file in memory, which the caller owns. */
+/* Makes an empty file in memory, which the caller owns. */
 COMMON_MUST_CHECK
 bool courier_file(int *fd, struct error *err);
 
@@ -59,9 +59,9 @@ bool courier_add(struct store_profiles *profiles, const char *name, int *fd, str
 enum courier_call { COURIER_SEND, COURIER_FETCH, COURIER_FETCH_SUMMARIES, COURIER_FETCH_IDS };
 
 /*
- * What is asked. With COURIER_SEND follow as many messages of one byte as a parcel has parts, each with a descriptor;
- * with the others comes the query's text as a file, and with COURIER_FETCH_IDS a message of one byte with a file of
- * the ids.
+ * A request to the courier. With COURIER_SEND follow as many messages of one byte as a parcel has parts, each with a
+ * descriptor; with the others comes the query's text as a file, and with COURIER_FETCH_IDS a message of one byte with a
+ * file of the ids.
  */
 struct courier_question {
 	enum courier_call call;
@@ -71,7 +71,9 @@ struct courier_question {
 	uint64_t count;                      /* of ids */
 };
 
-/* What is answered: any number of items with descriptors, and an end, with the notices as a file. */
+/*
+ * The kind of an answer of the courier: any number of items with descriptors, and an end, with the notices as a file.
+ */
 enum courier_answer_kind { COURIER_ITEM, COURIER_END };
 struct courier_answer {
 	enum courier_answer_kind kind;

@@ -35,7 +35,7 @@ struct http {
 
 /* ---- The client ---- */
 
-/* What curl(1) reads, too. */
+/* Reads the certificates that curl(1) reads, too. */
 static bool read_certificates(struct http *http, struct error *err)
 {
 	const char *path = getenv("CURL_CA_BUNDLE");
@@ -105,7 +105,7 @@ void http_answer_deinit(struct http_answer *answer)
 
 /* ---- One request ---- */
 
-/* What libcurl's callbacks work on. */
+/* The context of libcurl's callbacks. */
 struct exchange {
 	const struct http *http;
 	const struct http_request *request;
@@ -173,7 +173,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 
 /* ---- Headers ---- */
 
-/* Where the value of the header begins, if it is the one of that name; it ends with the line. */
+/* Returns where the value of the header begins, if it is the one of that name; it ends with the line. */
 static const char *header_value(const char *line, size_t size, const char *name, size_t *value_size)
 {
 	size_t name_size = strlen(name);
@@ -255,7 +255,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
 
 /* ---- Options ---- */
 
-/* The list that libcurl reads; secrets are copied into it, in the memory of the courier alone. */
+/* Returns the list that libcurl reads; secrets are copied into it, in the memory of the courier alone. */
 static struct curl_slist *list_headers(const struct http *http, const struct http_request *request)
 {
 	/* Without them libcurl asks first whether a larger body is welcome, and waits a second for the answer. */

@@ -25,7 +25,7 @@ COMMON_MUST_CHECK
 bool http_create(const char *origin, const struct store_secrets *secrets, struct http **http, struct error *err);
 void http_destroy(struct http *http); /* NULL is allowed */
 
-/* The origin, for messages, and the secrets; borrowed. */
+/* Returns the origin, for messages, and the secrets; borrowed. */
 const char *http_origin(const struct http *http);
 const struct store_secrets *http_secrets(const struct http *http);
 
@@ -52,7 +52,7 @@ struct http_request {
 };
 enum { HTTP_DEFAULT_ANSWER_BYTES = 4 << 20, HTTP_STALL_S = 30 };
 
-/* What became of a request. */
+/* The outcome of a request. */
 enum http_outcome {
 	HTTP_ANSWERED,    /* there is an answer, whatever its status */
 	HTTP_NOT_SENT,    /* the server was not reached: it has not seen the request */
@@ -74,7 +74,7 @@ struct http_answer {
 };
 void http_answer_deinit(struct http_answer *answer);
 
-/* How long requests have failed since one succeeded, for http_send(). */
+/* Returns how long requests have failed since one succeeded, for http_send(). */
 double *http_failing_s(struct http *http);
 
 /* Sends a request once. False unless HTTP_ANSWERED: then `err` says why. */
@@ -82,11 +82,11 @@ COMMON_MUST_CHECK
 bool http_once(struct http *http, const struct http_request *request, struct http_answer *answer,
 	enum http_outcome *outcome, struct error *err);
 
-/* When a request is sent again. */
+/* The rules by which a request is sent again. */
 struct http_patience {
 	/*
-	 * How long the server may fail, over all requests since one succeeded: what the ones before have used up of it,
-	 * this one has no more, and is sent once. 0: it is sent once.
+	 * The time for which the server may fail, over all requests since one succeeded: what the ones before have used
+	 * up of it, this one has no more, and is sent once. 0: it is sent once.
 	 */
 	double seconds;
 	/*
@@ -95,7 +95,7 @@ struct http_patience {
 	 */
 	bool (*is_done)(void *context, bool *is_done, struct error *err);
 	void *context;
-	/* Whether an answer says that trying again is of no use, whatever its status. NULL: none does. */
+	/* Returns whether an answer says that trying again is of no use, whatever its status. NULL: none does. */
 	bool (*is_final)(const struct http_answer *answer);
 };
 

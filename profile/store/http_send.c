@@ -12,7 +12,7 @@ static const double first_pause_s = 0.25, longest_pause_s = 15, longest_retry_af
 
 /* ---- Patience ---- */
 
-/* A random part, so that many who were refused at once do not come back at once. At least a quarter. */
+/* Returns a random part, so that many who were refused at once do not come back at once. At least a quarter. */
 static double with_jitter(double seconds)
 {
 	uint32_t random = UINT32_MAX / 2;
@@ -67,7 +67,7 @@ static bool http_send_give_up(const struct tries *tries, struct error *err)
 	       error_prefix(err, "after %u tries in %.0f s", tries->count, now_s() - tries->began_s);
 }
 
-/* What a server that may have carried out a request says to that. */
+/* Asks a server that may have carried out a request whether it has. */
 static bool ask_whether_done(const struct tries *tries, enum http_outcome outcome, bool *was_done, struct error *err)
 {
 	struct error why;
@@ -174,7 +174,7 @@ void http_append_words(const struct http *http, struct buffer *out, const char *
 		return;
 	(void)join_words(bytes, size, text, ROOM);
 	conceal_secrets(http_secrets(http), text);
-	/* Not within a character. */
+	/* The cut must not be within a character. */
 	while (end > 0 && strlen(text) > end && (text[end] & 0xc0) == 0x80)
 		end--;
 	if (strlen(text) > end)
@@ -182,7 +182,7 @@ void http_append_words(const struct http *http, struct buffer *out, const char *
 	unicode_append_clean(out, text);
 }
 
-/* What a store says in its answer; "" where it says nothing, or has a page for people. */
+/* Appends the store's own words from its answer; "" where it says nothing, or has a page for people. */
 static void append_answer_words(const struct http *http, struct buffer *out, const struct http_answer *answer)
 {
 	char bytes[4096];

@@ -18,7 +18,7 @@ static bool read_digits(const char **text, unsigned int most_digits, int64_t *nu
 	return digits > 0;
 }
 
-/* ".25" as nanoseconds; further digits than nine are less than one. */
+/* Reads ".25" as nanoseconds; further digits than nine are less than one. */
 static bool read_fraction(const char **text, int64_t *ns)
 {
 	int64_t unit = ns_per_s / 10;
@@ -93,7 +93,7 @@ static bool moment_read_part(const char **text, unsigned int digits, char end, i
 	return true;
 }
 
-/* "Z", "+01:00": how many seconds the clock is ahead of UTC. */
+/* Parses "Z", "+01:00": how many seconds the clock is ahead of UTC. */
 static bool parse_zone(const char *text, int64_t *ahead_s)
 {
 	int hours, minutes, sign = *text == '-' ? -1 : 1;

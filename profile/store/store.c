@@ -102,7 +102,10 @@ void store_close(struct store *store)
 
 /* ---- Calls ---- */
 
-/* A file in memory that nobody changes any more; else whoever reads it would read what the courier makes of it then. */
+/*
+ * Seals a file in memory, which nobody changes any more; else whoever reads it would read what the courier makes of it
+ * then.
+ */
 static bool seal(const struct store *store, int fd, struct error *err)
 {
 	enum { SEALS = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL };
@@ -199,7 +202,7 @@ bool store_send(struct store *store, const struct store_parcel *parcel, double p
 	return true;
 }
 
-/* What was fetched before an error is of no use. */
+/* Ends a fetch: what was fetched before an error is of no use. */
 static bool end_fetch(bool ok, struct store_profiles *profiles, struct error *err)
 {
 	if (ok && profiles->count == 0)

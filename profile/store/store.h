@@ -29,7 +29,7 @@ struct store_filter {
 	char *key, *value; /* owned */
 };
 
-/* What the user names as URL. All zero: none. */
+/* A store's address: the URL that the user names. All zero: none. */
 struct store_address {
 	enum store_kind kind;
 	char *url;                                      /* owned: "https://host:8123", without what follows */
@@ -40,7 +40,7 @@ struct store_address {
 	size_t filter_count;
 };
 
-/* Whether the text is meant as an address of a store, right or wrong. */
+/* Returns whether the text is meant as an address of a store, right or wrong. */
 bool store_is_address(const char *text);
 
 /*
@@ -51,7 +51,7 @@ COMMON_MUST_CHECK
 bool store_address_parse(const char *text, int64_t now_unix_ns, struct store_address *address, struct error *err);
 void store_address_deinit(struct store_address *address);
 
-/* The value of the query's condition of that key, borrowed; NULL: there is none. */
+/* Returns the value of the query's condition of that key, borrowed; NULL: there is none. */
 const char *store_address_filter(const struct store_address *address, const char *key);
 
 /*
@@ -84,8 +84,8 @@ static inline void store_cleanup(struct store **store)
 /* ---- Sending ---- */
 
 /*
- * What is sent of one profile: files in memory, made before the profile is read, so that a process without rights can
- * fill them and its parent, which has them as well, can send them.
+ * The parcel of one profile, which is what is sent of it: files in memory, made before the profile is read, so that a
+ * process without rights can fill them and its parent, which has them as well, can send them.
  */
 enum { STORE_PARCEL_PARTS = 8 };
 

@@ -51,7 +51,7 @@ static bool archive_bad(const struct byte_reader *r, const char *what, struct er
 	return error_set(err, ERROR_FORMAT, "summaries: bad %s at byte %zu", what, byte_reader_offset(r));
 }
 
-/* A number of entries that the bytes that are left can hold; fails else. */
+/* Returns a number of entries that the bytes that are left can hold; fails else. */
 static size_t archive_count(struct byte_reader *r, size_t entry_bytes)
 {
 	uint64_t count = byte_reader_uleb128(r);

@@ -217,7 +217,7 @@ static void archive_put_strings(const struct archive_writing *w, struct buffer *
 	}
 }
 
-/* What is written twice, here for nothing but the strings that occur in it, is short: rows have none. */
+/* The part that is written twice, here for nothing but the strings that occur in it, is short: rows have none. */
 static void archive_meet_strings(
 	struct archive_writing *w, const size_t *summaries, size_t count, struct buffer *nothing)
 {

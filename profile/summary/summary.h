@@ -86,7 +86,7 @@ static inline const char *summary_string(const struct summary_set *set, uint32_t
 	return string_table_get(set->strings, id);
 }
 
-/* How a profile is summed up (history_summarize()). */
+/* The way in which a profile is summed up (history_summarize()). */
 struct summary_options {
 	const char *metric; /* NULL: the profile's default */
 	const char *name;   /* of the profile */
@@ -114,10 +114,10 @@ bool summary_finish(struct summary_set *set, struct error *err);
 /* Takes the last summary out again; strings and functions that it brought stay. */
 void summary_drop_last(struct summary_set *set);
 
-/* The row of a function; NULL: the profile has none of its time. */
+/* Returns the row of a function; NULL: the profile has none of its time. */
 const struct summary_row *summary_row_of(const struct summary *summary, uint32_t function);
 
-/* The value of a label; NULL: none. */
+/* Returns the value of a label; NULL: none. */
 const char *summary_label(const struct summary_set *set, const struct summary *summary, const char *key);
 
 /* ---- As bytes ---- */
@@ -149,7 +149,7 @@ static inline void summary_archive_cleanup(struct summary_archive **archive)
 
 size_t summary_archive_count(const struct summary_archive *archive);
 
-/* The last one of that tag; SIZE_MAX: there is none. */
+/* Returns the last one of that tag; SIZE_MAX: there is none. */
 size_t summary_archive_find(const struct summary_archive *archive, const uint8_t tag[SUMMARY_TAG_BYTES]);
 
 /* Borrowed from the archive's bytes. */
@@ -159,7 +159,7 @@ const uint8_t *summary_archive_tag(const struct summary_archive *archive, size_t
 COMMON_MUST_CHECK
 bool summary_archive_add(struct summary_archive *archive, size_t index, struct error *err);
 
-/* One summary as such bytes, and all summaries of them into a set. */
+/* Writes one summary as such bytes, and reads all summaries of them into a set. */
 COMMON_MUST_CHECK
 bool summary_write(const struct summary_set *set, size_t summary, struct buffer *out, struct error *err);
 COMMON_MUST_CHECK

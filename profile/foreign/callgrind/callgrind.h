@@ -55,7 +55,7 @@ struct callgrind_event {
 	int64_t factors[CALLGRIND_MAX_EVENTS]; /* [column] of a derived event */
 };
 
-/* What a value type of the profile is made of. */
+/* The events that a value type of the profile is made of. */
 struct callgrind_value {
 	enum { CALLGRIND_SUM, CALLGRIND_CYCLES, CALLGRIND_DERIVED } kind;
 	uint32_t columns; /* of a sum: bit by bit */
@@ -77,17 +77,17 @@ struct callgrind_events {
 COMMON_MUST_CHECK
 bool callgrind_events_describe(struct callgrind_events *events, const char *text, size_t size, struct error *err);
 
-/* Column of an event; CALLGRIND_MAX_EVENTS: there is none. */
+/* Returns the column of an event; CALLGRIND_MAX_EVENTS: there is none. */
 size_t callgrind_events_find(const struct callgrind_events *events, const char *name, size_t size);
 
-/* The column by which costs are compared: instructions, else the first one. */
+/* Returns the column by which costs are compared: instructions, else the first one. */
 size_t callgrind_events_main(const struct callgrind_events *events);
 
 /* Gives the profile the value types of the events, and its period. */
 COMMON_MUST_CHECK
 bool callgrind_events_add_types(struct callgrind_events *events, struct profile *profile, struct error *err);
 
-/* A line's columns -> the values of the profile's types. */
+/* Makes the values of the profile's types from a line's columns. */
 void callgrind_events_values(
 	const struct callgrind_events *events, const struct profile *profile, const int64_t *columns, int64_t *values);
 
@@ -101,7 +101,7 @@ struct callgrind_vertex {
 	int64_t self;                       /* of the main column */
 };
 
-/* What a line of a vertex costs. */
+/* The cost of one line of a vertex. */
 struct callgrind_record {
 	uint32_t vertex, file, line, next;
 	uint32_t location; /* of the profile; PROFILE_NONE: not made yet */
@@ -167,7 +167,7 @@ COMMON_MUST_CHECK
 bool callgrind_graph_create(const struct callgrind_table *table, struct callgrind_graph *graph, struct error *err);
 void callgrind_graph_deinit(struct callgrind_graph *graph);
 
-/* The share of the called component's cost that belongs to this call, by the rule of gprof. */
+/* Returns the share of the called component's cost that belongs to this call, by the rule of gprof. */
 double callgrind_graph_share(const struct callgrind_graph *graph, const struct callgrind_edge *edge);
 
 /* ---- Stacks ---- */

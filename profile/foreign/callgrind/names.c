@@ -138,7 +138,7 @@ static size_t id_size(const char *text, size_t size, uint64_t *id)
 	return i > 1 && i < size && text[i] == ')' ? i + 1 : 0;
 }
 
-/* The size of ` [2/3]` at the end of a name; 0: there is none. Only names of calls have it. */
+/* Returns the size of ` [2/3]` at the end of a name; 0: there is none. Only names of calls have it. */
 static size_t callgrind_names_number_size(const char *text, size_t size)
 {
 	const char *open = memrchr(text, '[', size), *at = open ? open + 1 : NULL, *end = text + size;

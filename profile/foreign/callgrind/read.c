@@ -9,7 +9,7 @@
 /* Contexts of 200 callers with C++ names are a megabyte. */
 enum { CALLGRIND_MAX_LINE_BYTES = 16 << 20, CALLGRIND_MAX_POSITIONS = 3 };
 
-/* What the next line with a position holds. */
+/* The meaning of the next line with a position. */
 enum callgrind_expect {
 	EXPECT_COST,
 	EXPECT_CALL, /* behind `calls=`: where the call is, and its inclusive cost */
@@ -26,7 +26,7 @@ struct callgrind_reader {
 	uint32_t run, thread;          /* thread: PROFILE_NONE until the next function */
 	int32_t pid, thread_number;
 	uint32_t process_name; /* string */
-	/* Of the part that is being read. */
+	/* The state of the part that is being read. */
 	size_t position_count, line_position; /* line_position: which of the positions; CALLGRIND_MAX_POSITIONS: none */
 	size_t columns[CALLGRIND_MAX_EVENTS], column_count; /* the events of its lines */
 	int64_t sums[CALLGRIND_MAX_EVENTS];                 /* [column] of the costs since the last totals */
@@ -71,7 +71,7 @@ static bool is_end_of_word(const struct callgrind_text *text)
 	return text->at == text->end || *text->at == ' ' || *text->at == '\t';
 }
 
-/* A decimal number, or a hexadecimal one behind `0x`, which ends at a space or at the end. */
+/* Reads a decimal number, or a hexadecimal one behind `0x`, which ends at a space or at the end. */
 static bool callgrind_read_number(struct callgrind_text *text, uint64_t *number)
 {
 	bool is_hex = text->end - text->at > 2 && text->at[0] == '0' && (text->at[1] == 'x' || text->at[1] == 'X');
@@ -90,7 +90,7 @@ static bool fail_number(struct error *err)
 		err, ERROR_FORMAT, "no number where a position or a cost is expected, or one of more than 63 bits");
 }
 
-/* One position: a number, `+` and a number or `-` and a number from the last one, or `*`, the last one. */
+/* Reads one position: a number, `+` and a number or `-` and a number from the last one, or `*`, the last one. */
 static bool read_position(struct callgrind_text *text, uint64_t *position, struct error *err)
 {
 	int sign = text->at < text->end ? *text->at : '\0';
@@ -267,7 +267,7 @@ static bool callgrind_read_is_word(const char *word, size_t size, const char *wa
 	return strlen(wanted) == size && memcmp(word, wanted, size) == 0;
 }
 
-/* `key=value`. */
+/* Reads `key=value`. */
 static bool read_assignment(
 	struct callgrind_reader *r, const char *key, size_t size, const struct callgrind_text *value, struct error *err)
 {
@@ -297,7 +297,7 @@ static bool read_assignment(
 		r->expect = EXPECT_JUMP;
 		return true;
 	}
-	/* Where a jump goes to: the names may be referred to later. */
+	/* The target of a jump is read: the names may be referred to later. */
 	if (callgrind_read_is_word(key, size, "jfi") || callgrind_read_is_word(key, size, "jfl"))
 		return callgrind_read_name(r, CALLGRIND_FILE, value, &ignored, err);
 	if (callgrind_read_is_word(key, size, "jfn"))
@@ -381,7 +381,7 @@ static bool callgrind_read_events(struct callgrind_reader *r, struct callgrind_t
 	return true;
 }
 
-/* The costs of a part, as who wrote the file has added them up. */
+/* Checks the costs of a part against those that who wrote the file has added up. */
 static bool check_totals(struct callgrind_reader *r, struct callgrind_text *text, struct error *err)
 {
 	int64_t totals[CALLGRIND_MAX_EVENTS];

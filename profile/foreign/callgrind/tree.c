@@ -242,7 +242,10 @@ static bool tree_call_later(struct callgrind_tree *t, const struct tree_call *ca
 	return true;
 }
 
-/* The calls of a vertex: to others of its component, which are met once in a call of that, or to other components. */
+/*
+ * Follows the calls of a vertex: to others of its component, which are met once in a call of that, or to other
+ * components.
+ */
 static bool tree_follow(
 	struct callgrind_tree *t, uint32_t vertex, const struct tree_call *call, size_t *queued, struct error *err)
 {
@@ -310,7 +313,7 @@ static bool tree_add_calls(struct callgrind_tree *t, struct error *err)
 	return true;
 }
 
-/* What is left of each vertex, so that the sum of a function's costs is that of the file. */
+/* Adds the rest of each vertex, so that the sum of a function's costs is that of the file. */
 static bool tree_add_rest(struct callgrind_tree *t, struct error *err)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };

@@ -89,7 +89,7 @@ static bool event_term(const struct callgrind_events *events, const char *name, 
 	return false;
 }
 
-/* `10 L1m + 2 * Bcm + Ir`. A formula with an event that the file does not have stays out. */
+/* Reads `10 L1m + 2 * Bcm + Ir`. A formula with an event that the file does not have stays out. */
 static bool event_formula(
 	const struct callgrind_events *events, struct event_text *text, int64_t factors[CALLGRIND_MAX_EVENTS])
 {
@@ -143,7 +143,7 @@ bool callgrind_events_describe(struct callgrind_events *events, const char *byte
 
 /* ---- Value types ---- */
 
-/* The columns of these events, bit by bit; 0: the file has none of them. */
+/* Returns the columns of these events, bit by bit; 0: the file has none of them. */
 static uint32_t event_columns(const struct callgrind_events *events, const char *const names[], size_t count)
 {
 	uint32_t columns = 0;
@@ -190,7 +190,7 @@ static bool event_add_system_time(
 	return columns == 0 || event_add_type(events, profile, COST_MODEL_SYSTEM, "nanoseconds", &value, err);
 }
 
-/* The value types of `kelvin simulate`. `*used`: the columns that need no value type of their own. */
+/* Adds the value types of `kelvin simulate`. `*used`: the columns that need no value type of their own. */
 static bool event_add_common(
 	struct callgrind_events *events, struct profile *profile, uint32_t *used, struct error *err)
 {
@@ -211,14 +211,14 @@ static bool event_add_common(
 	       event_add_system_time(events, profile, used, err);
 }
 
-/* What an event measures, and how many of the unit one of its is. */
+/* The quantity that an event measures, and how many of the unit one of its is. */
 struct event_measure {
 	char type[CALLGRIND_EVENT_BYTES];
 	const char *unit;
 	int64_t factor;
 };
 
-/* What pprof scales by: it names 1,024 bytes kB. NULL: not known. */
+/* Returns what pprof scales by: it names 1,024 bytes kB. NULL: not known. */
 static const char *event_unit(const char *text, int64_t *scale)
 {
 	static const char *const sizes[] = { "B", "kB", "MB", "GB", "TB", "PB" };

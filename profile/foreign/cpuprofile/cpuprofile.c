@@ -284,7 +284,7 @@ static bool cpuprofile_add_sample(struct cpuprofile *r, uint32_t node, int64_t c
 	       profile_add_sample(r->profile, r->nodes[node].stack, r->thread, values, -1, err);
 }
 
-/* The time between two moments; none if the second comes first. */
+/* Returns the time between two moments; none if the second comes first. */
 static int64_t us_between(int64_t from_us, int64_t to_us)
 {
 	int64_t us;

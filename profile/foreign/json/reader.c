@@ -259,7 +259,7 @@ int64_t json_reader_integer(struct json_reader *json)
 	return 0;
 }
 
-/* A number, true, false or null. */
+/* Passes over a number, true, false or null. */
 static void json_reader_skip_word(struct json_reader *json)
 {
 	const char *from = json->at;

@@ -33,7 +33,7 @@ struct json_reader_string {
 void json_reader_init(struct json_reader *json, const void *bytes, size_t size);
 void json_reader_deinit(struct json_reader *json);
 
-/* Whether all was well. ERROR_FORMAT names the offset; ERROR_MEMORY. */
+/* Fails unless all was well. ERROR_FORMAT names the offset; ERROR_MEMORY. */
 COMMON_MUST_CHECK
 bool json_reader_ok(const struct json_reader *json, struct error *err);
 
@@ -43,15 +43,18 @@ void json_reader_fail(struct json_reader *json, const char *why);
 /* Begins an object or an array: '{' or '['. */
 void json_reader_enter(struct json_reader *json, char bracket);
 
-/* The next member of an object, whose value must be read then; false: the object has ended. */
+/* Reads the next member of an object, whose value must be read then; false: the object has ended. */
 COMMON_MUST_CHECK
 bool json_reader_key(struct json_reader *json, struct json_reader_string *key);
 
-/* Whether an array has a further value, which must be read then. */
+/* Returns whether an array has a further value, which must be read then. */
 COMMON_MUST_CHECK
 bool json_reader_item(struct json_reader *json);
 
-/* What the next value is, by its first character: one of { [ " t f n, or a digit or '-'. '\0': the text has ended. */
+/*
+ * Returns what the next value is, by its first character: one of { [ " t f n, or a digit or '-'. '\0': the text has
+ * ended.
+ */
 char json_reader_peek(struct json_reader *json);
 
 /* Values. null reads as "" and 0. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Of several keys with one meaning the first one is written. */
+/* The first one of several keys with one meaning is written. */
 static const struct {
 	const char *key;
 	enum otlp_meaning meaning;

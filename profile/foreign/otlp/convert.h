@@ -7,12 +7,12 @@
 /* Private to profile/foreign/otlp: what is known of a file while pprof is made of it, and the words that it is written
  * in. */
 
-/* Where a message or a text lies in the file. */
+/* The place of a message or a text in the file. */
 struct otlp_place {
 	uint32_t start, size;
 };
 
-/* What an attribute means. Those that become labels are the last ones. */
+/* The meaning of an attribute. Those that become labels are the last ones. */
 enum otlp_meaning {
 	OTLP_MEANS_NOTHING,
 	OTLP_MEANS_PID,
@@ -68,7 +68,7 @@ struct otlp_reader {
 	struct byte_reader file;
 	struct buffer out; /* pprof; its strings are appended in order */
 	size_t string_count;
-	/* Of the dictionary; owned. */
+	/* The tables of the dictionary; owned. */
 	struct otlp_place *strings, *stacks;
 	struct otlp_attribute *attributes;
 	size_t dictionary_strings, string_capacity, stack_count, stack_capacity, attribute_count, attribute_capacity;
@@ -76,7 +76,7 @@ struct otlp_reader {
 	bool has_first_function; /* the first function has a name, though it should stand for none */
 	int64_t kernel;          /* string: path of the kernel's mapping; its id is mapping_count */
 	struct otlp_label labels[OTLP_LABELS];
-	/* Of the samples. */
+	/* The figures of the samples. */
 	struct otlp_type types[PROFILE_MAX_VALUE_TYPES], period_type;
 	size_t type_count;
 	int64_t period;
@@ -92,7 +92,7 @@ struct otlp_reader {
 struct otlp_place otlp_place_of(const struct otlp_reader *r, const struct byte_reader *bytes);
 struct byte_reader otlp_bytes_at(const struct otlp_reader *r, struct otlp_place place);
 
-/* The next message or text of one field: while (otlp_next(&message, ID, &inner)) ... */
+/* Finds the next message or text of one field: while (otlp_next(&message, ID, &inner)) ... */
 bool otlp_next(struct byte_reader *message, uint32_t id, struct byte_reader *inner);
 
 /* Fails unless all of a message was read. */
@@ -101,12 +101,12 @@ bool otlp_check(const struct byte_reader *message, const char *what, struct erro
 
 /* ---- Attributes ---- */
 
-/* What an AnyValue is. */
+/* Reads the kind and the value of an AnyValue. */
 COMMON_MUST_CHECK
 bool otlp_attribute_value(
 	struct otlp_reader *r, struct byte_reader value, struct otlp_attribute *attribute, struct error *err);
 
-/* By its key, and the key that is written. */
+/* Returns the meaning of an attribute by its key, and the key that is written. */
 enum otlp_meaning otlp_meaning_of(const struct byte_reader *key);
 const char *otlp_key_of(enum otlp_meaning meaning);
 
@@ -118,7 +118,7 @@ COMMON_MUST_CHECK
 bool otlp_owner_take_field(struct otlp_reader *r, struct byte_reader *message, struct protobuf_field *field,
 	struct otlp_owner *owner, struct otlp_sample_labels *labels, struct error *err);
 
-/* The attribute of an index; NULL: there is none. */
+/* Returns the attribute of an index; NULL: there is none. */
 const struct otlp_attribute *otlp_attribute_at(const struct otlp_reader *r, uint64_t index);
 
 /* Reads a resource's attributes, for its owner and the labels. */
@@ -182,7 +182,7 @@ bool otlp_read_dictionary(struct otlp_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool otlp_read_samples(struct otlp_reader *r, struct error *err);
 
-/* The id in pprof of an index: 0 stands for nothing there, so that the first one has the id behind the last. */
+/* Returns the id in pprof of an index: 0 stands for nothing there, so that the first one has the id behind the last. */
 static inline uint64_t otlp_id(uint64_t index, size_t count)
 {
 	return index ? index : count;

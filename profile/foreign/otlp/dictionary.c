@@ -90,7 +90,7 @@ static bool read_stacks(struct otlp_reader *r, struct error *err)
 	return table_check(&walk, err);
 }
 
-/* The first attribute of a message that has this meaning; NULL: none. */
+/* Returns the first attribute of a message that has this meaning; NULL: none. */
 static const struct otlp_attribute *attribute_of(
 	const struct otlp_reader *r, struct byte_reader message, uint32_t field_id, enum otlp_meaning meaning)
 {

@@ -38,7 +38,7 @@ static void append_tag(struct buffer *out, uint32_t id, uint32_t wire_type)
 	buffer_append_varint(out, (uint64_t)id << 3 | wire_type);
 }
 
-/* A number of 64 bits, exactly: with or without quotes, a sign and zeros as decimals. */
+/* Returns a number of 64 bits, exactly: with or without quotes, a sign and zeros as decimals. */
 static uint64_t from_json_number_of(struct json_reader *json)
 {
 	struct json_reader_string text;

@@ -19,10 +19,10 @@
  * A file becomes pprof in memory, which profile/ reads: what values, periods and names mean is decided there alone.
  */
 
-/* Whether bytes are OTLP, and not pprof, which begins with a field of the same number. */
+/* Returns whether bytes are OTLP, and not pprof, which begins with a field of the same number. */
 bool otlp_is(const void *bytes, size_t size);
 
-/* Whether a text is OTLP in JSON, by its first key. */
+/* Returns whether a text is OTLP in JSON, by its first key. */
 bool otlp_is_json(const char *text, size_t size);
 
 /*

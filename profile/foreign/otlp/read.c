@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a file may become: a stack that many samples share stands in each sample of pprof. */
+/* The greatest size that a converted file may have: a stack that many samples share stands in each sample of pprof. */
 static const size_t least_converted_bytes = (size_t)64 << 20, most_converted_bytes = (size_t)2 << 30;
 enum { CONVERTED_RATIO = 40 };
 

@@ -59,9 +59,9 @@ enum { OTLP_LOCATION_MAPPING = 1, OTLP_LOCATION_ADDRESS = 2, OTLP_LOCATION_LINES
 enum { OTLP_LINE_FUNCTION = 1, OTLP_LINE_LINE = 2 };
 enum { OTLP_FUNCTION_NAME = 1, OTLP_FUNCTION_SYSTEM_NAME = 2, OTLP_FUNCTION_FILE = 3, OTLP_FUNCTION_START_LINE = 4 };
 
-/* Of a resource's attribute (KeyValue), whose key may be a string of the dictionary too. */
+/* The fields of a resource's attribute (KeyValue), whose key may be a string of the dictionary too. */
 enum { OTLP_PAIR_KEY = 1, OTLP_PAIR_VALUE = 2, OTLP_PAIR_KEY_STRING = 3 };
-/* Of an attribute of the dictionary (KeyValueAndUnit). */
+/* The fields of an attribute of the dictionary (KeyValueAndUnit). */
 enum { OTLP_ATTRIBUTE_KEY = 1, OTLP_ATTRIBUTE_VALUE = 2 };
 enum { OTLP_VALUE_TEXT = 1, OTLP_VALUE_NUMBER = 3, OTLP_VALUE_STRING = 8 };
 

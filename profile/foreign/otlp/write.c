@@ -140,7 +140,7 @@ static void append_thread_attribute(struct otlp_writer *w, uint32_t index)
 		buffer_append_varint(&w->thread_attributes, index);
 }
 
-/* The labels of its samples, and the benchmark that they are of. */
+/* Adds the labels of its samples, and the benchmark that they are of. */
 static bool write_add_labels(struct otlp_writer *w, const struct profile_thread *thread, struct error *err)
 {
 	static const char benchmark_key[] = "benchmark";
@@ -250,7 +250,7 @@ static bool write_add_stack(struct otlp_writer *w, uint32_t stack, uint32_t *ind
 	return buffer_ok(&w->part, err) && buffer_ok(&w->message, err) && buffer_ok(&w->stack_table, err);
 }
 
-/* Whether each event of this value has its time, in a run that has one itself. */
+/* Returns whether each event of this value has its time, in a run that has one itself. */
 static bool has_times(const struct otlp_writer *w, uint32_t type, const struct profile_run *run)
 {
 	return w->profile->has_timeline && w->profile->counts_of[type] == 0 && run->start_unix_ns > 0;
@@ -333,7 +333,7 @@ static bool write_append_type(
 	return buffer_ok(out, err);
 }
 
-/* One run's values of one type. */
+/* Appends one run's values of one type. */
 static bool write_append_profile(
 	struct otlp_writer *w, uint32_t run_id, uint32_t type, struct buffer *out, struct error *err)
 {
@@ -379,7 +379,7 @@ static bool append_profiles(struct otlp_writer *w, struct buffer *out, struct er
 	return buffer_ok(out, err);
 }
 
-/* What the whole profile is of. */
+/* Appends the resource: the attributes of the whole profile. */
 static bool append_resource(struct otlp_writer *w, struct buffer *out, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer resource = { 0 };
@@ -444,7 +444,7 @@ static bool append_mappings(struct otlp_writer *w, struct buffer *out, struct er
 	return buffer_ok(&w->message, err) && buffer_ok(out, err);
 }
 
-/* What a frame is of, by the function that contains its code; "": it is not known. */
+/* Returns what a frame is of, by the function that contains its code; "": it is not known. */
 static const char *frame_type(const struct profile *profile, const struct profile_location *location)
 {
 	static const char *const types[PROFILE_LANGUAGE_COUNT] = {

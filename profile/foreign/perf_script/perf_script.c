@@ -20,7 +20,7 @@ static void perf_script_deinit(struct perf_script *r)
 	script_samples_deinit(&r->samples);
 }
 
-/* A line of a stack; with -F srcline a line follows each that has neither an address nor a binary. */
+/* Reads a line of a stack; with -F srcline a line follows each that has neither an address nor a binary. */
 static bool perf_script_read_frame(struct perf_script *r, struct script_span line, struct error *err)
 {
 	struct script_span binary = { "", "" };
@@ -80,8 +80,8 @@ static void note_time(struct perf_script *r, int64_t ns)
 }
 
 /*
- * A period and an event, and behind them what belongs to a tracepoint, or the only frame of a sample without a stack.
- * False: the line is of a record that is no sample.
+ * Reads a period and an event, and behind them what belongs to a tracepoint, or the only frame of a sample without a
+ * stack. False: the line is of a record that is no sample.
  */
 static bool perf_script_read_event(struct perf_script *r, struct script_span rest, bool *is_sample, struct error *err)
 {
@@ -108,8 +108,8 @@ static bool perf_script_read_event(struct perf_script *r, struct script_span res
 }
 
 /*
- * Without a time, the event with its colon ends what is told of the thread, or the period before it: a number behind
- * the thread's.
+ * Finds the event's word in a line without a time: the word with its colon ends what is told of the thread, or the
+ * period before it: a number behind the thread's.
  */
 static void find_event_word(struct script_span line, struct script_span *before, struct script_span *behind)
 {
@@ -224,8 +224,8 @@ static struct script_span perf_script_next_line(struct script_span *text)
 }
 
 /*
- * Whether a line is a frame: an address, and a function, whose binary is told unless the line is indented. A count at
- * its end makes a folded stack of it.
+ * Returns whether a line is a frame: an address, and a function, whose binary is told unless the line is indented. A
+ * count at its end makes a folded stack of it.
  */
 static bool looks_like_frame(struct script_span line)
 {

@@ -15,7 +15,7 @@
  * samples are counted. Each event is a value type; times of cpu-clock and task-clock are `cpu`.
  */
 
-/* Whether a text begins as one. */
+/* Returns whether a text begins as one. */
 bool perf_script_is(const char *text, size_t size);
 
 COMMON_MUST_CHECK

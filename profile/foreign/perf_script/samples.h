@@ -3,7 +3,7 @@
 
 #include "profile/foreign/perf_script/words.h"
 
-/* From the frames of perf script to samples of a profile. */
+/* Makes samples of a profile from the frames of perf script. */
 
 enum { SCRIPT_MAX_EVENTS = PROFILE_MAX_VALUE_TYPES - 1 };
 
@@ -22,7 +22,7 @@ struct script_samples {
 	uint32_t event_count;
 	bool has_periods;             /* the samples tell theirs */
 	uint32_t run, kernel_mapping; /* PROFILE_NONE: no frame of it was met */
-	/* Of the sample that is read; the reader sets the thread and the period. */
+	/* The sample that is read; the reader sets the thread and the period. */
 	bool is_open;
 	uint32_t thread, event;
 	int64_t period;

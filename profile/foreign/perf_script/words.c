@@ -17,7 +17,7 @@ struct script_span script_trim(struct script_span s)
 	return s;
 }
 
-/* The first word; `*rest` begins behind it. */
+/* Returns the first word; `*rest` begins behind it. */
 struct script_span script_first_word(struct script_span s, struct script_span *rest)
 {
 	struct script_span word = { script_trim(s).at, NULL };
@@ -62,7 +62,7 @@ bool script_is_number(struct script_span s, int64_t *number)
 	return perf_script_words_take_number(&s, number) && s.at == s.end;
 }
 
-/* `79524.904175:`. `*is_usual`: it has as many decimals as perf writes. */
+/* Returns whether the text is one such as `79524.904175:`. `*is_usual`: it has as many decimals as perf writes. */
 static bool perf_script_words_is_time(struct script_span word, int64_t *ns, bool *is_usual)
 {
 	int64_t seconds, decimals;
@@ -83,7 +83,7 @@ static bool perf_script_words_is_time(struct script_span word, int64_t *ns, bool
 	return true;
 }
 
-/* `27979`, or `27979/27980`. Of a thread alone, the process is not known. */
+/* Returns whether the text is one such as `27979`, or `27979/27980`. Of a thread alone, the process is not known. */
 bool script_is_thread(struct script_span word, struct profile_thread *thread)
 {
 	int64_t first, second;
@@ -157,7 +157,7 @@ struct script_span script_without_offset(struct script_span s)
 	return s;
 }
 
-/* `cycles:u:` -> `cycles`; a tracepoint keeps its two parts. */
+/* Returns `cycles` for `cycles:u:`; a tracepoint keeps its two parts. */
 struct script_span script_event_name(struct script_span word)
 {
 	static const char modifiers[] = "ukhIGHpPSDWeb";
@@ -174,8 +174,8 @@ struct script_span script_event_name(struct script_span word)
 }
 
 /*
- * Whether what stands around a number is what stands around a time: a thread or a CPU in front of it, and behind it
- * nothing, or an event with its colon.
+ * Returns whether what stands around a number is what stands around a time: a thread or a CPU in front of it, and
+ * behind it nothing, or an event with its colon.
  */
 static bool is_among_fields(struct script_span word_before, struct script_span behind)
 {

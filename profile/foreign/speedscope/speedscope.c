@@ -273,7 +273,9 @@ static void speedscope_go_to(struct speedscope *r, size_t offset)
 	r->json.at = r->json.start + offset;
 }
 
-/* Whether an array of weights or of events has a number that is not whole. What is wrong with it is told later. */
+/*
+ * Returns whether an array of weights or of events has a number that is not whole. What is wrong with it is told later.
+ */
 static bool array_has_fractions(struct speedscope *r, size_t offset)
 {
 	bool found = false;

@@ -52,5 +52,5 @@ enum {
 	CLICKHOUSE_AUTHENTICATION_FAILED = 516,
 };
 
-/* Whether trying again may help: the server, or its disk, keeper or memory, is busy. */
+/* Returns whether trying again may help: the server, or its disk, keeper or memory, is busy. */
 bool clickhouse_is_transient(int code);

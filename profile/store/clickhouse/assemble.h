@@ -22,7 +22,7 @@ void assembly_deinit(struct assembly *assembly);
 COMMON_MUST_CHECK
 bool assembly_add_run(struct assembly *assembly, uint64_t key, const struct profile_run *run, struct error *err);
 
-/* A frame: the functions and lines of one place, the innermost first. */
+/* Adds a frame: the functions and lines of one place, the innermost first. */
 COMMON_MUST_CHECK
 bool assembly_add_frame(struct assembly *assembly, uint64_t hash, uint32_t mapping, const struct profile_line *lines,
 	size_t count, struct error *err);
@@ -32,7 +32,7 @@ static inline bool assembly_has_frame(const struct assembly *assembly, uint64_t 
 	return hash_map_get(&assembly->frames, &hash) != HASH_MAP_NONE;
 }
 
-/* A stack of frames, the leaf first; frames that are not there are left out of it. */
+/* Adds a stack of frames, the leaf first; frames that are not there are left out of it. */
 COMMON_MUST_CHECK
 bool assembly_add_stack(
 	struct assembly *assembly, uint64_t hash, const uint64_t *frames, size_t count, struct error *err);

@@ -4,7 +4,7 @@
 #include "profile/store/clickhouse/ask.h"
 
 /*
- * What the courier does with ClickHouse and Kelvin's own tables (tables.h): store_clickhouse (courier.h) has these.
+ * Does the courier's work with ClickHouse and Kelvin's own tables (tables.h): store_clickhouse (courier.h) has these.
  */
 COMMON_MUST_CHECK
 bool clickhouse_send(

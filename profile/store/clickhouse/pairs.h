@@ -28,5 +28,5 @@ COMMON_MUST_CHECK
 bool pairs_read_facts(
 	struct byte_reader *rows, struct string_table *strings, struct profile_facts *facts, struct error *err);
 
-/* The source of a name; PROFILE_WORK_UNKNOWN: there is none of that name. */
+/* Returns the source of a name; PROFILE_WORK_UNKNOWN: there is none of that name. */
 enum profile_work_source pairs_work_source(struct row_string name);

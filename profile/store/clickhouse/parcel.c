@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From a profile to the rows of tables. */
+/* Makes the rows of tables from a profile. */
 #include "profile/store/clickhouse/parcel.h"
 
 #include "profile/store/clickhouse/row.h"

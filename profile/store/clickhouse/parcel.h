@@ -4,7 +4,7 @@
 #include "profile/store/clickhouse/tables.h"
 #include "profile/store/store.h"
 
-/* store_prepare() of ClickHouse: parts[table] of the parcel are the rows of each table (tables.h). */
+/* Does what store_prepare() does for ClickHouse: parts[table] of the parcel are the rows of each table (tables.h). */
 COMMON_MUST_CHECK
 bool clickhouse_prepare(const struct profile *profile, const struct store_filter *labels, size_t label_count,
 	struct store_parcel *parcel, struct error *err);
@@ -12,8 +12,8 @@ bool clickhouse_prepare(const struct profile *profile, const struct store_filter
 /* The parts of it, each of which appends the rows of its tables. */
 
 /*
- * Of all metrics: rows of kelvin_functions and kelvin_names; and columns of kelvin_profiles: those from `duration_ns`
- * to `lost`, `metrics` and `binaries`.
+ * The sums of all metrics: rows of kelvin_functions and kelvin_names; and columns of kelvin_profiles: those from
+ * `duration_ns` to `lost`, `metrics` and `binaries`.
  */
 struct clickhouse_sums {
 	struct buffer functions, names, circumstances, metrics, binaries;
@@ -31,7 +31,7 @@ COMMON_MUST_CHECK
 bool clickhouse_append_stacks(const struct profile *profile, struct buffer *samples, struct buffer *stacks,
 	struct buffer *frames, struct error *err);
 
-/* What the columns service and start have of a profile. */
+/* The values of a profile in the columns service and start. */
 struct clickhouse_origin {
 	const char *service; /* label `service`, else the name of the program; "" where neither is known */
 	int64_t start_unix_ns;
@@ -40,7 +40,7 @@ struct clickhouse_origin {
 struct clickhouse_origin clickhouse_origin(const struct profile *profile);
 
 /*
- * The hash by which contents are identified: the first 8 bytes of their MD5, so that SQL has the same
+ * Returns the hash by which contents are identified: the first 8 bytes of their MD5, so that SQL has the same
  * (reinterpretAsUInt64(MD5(key))).
  */
 uint64_t clickhouse_hash(const void *bytes, size_t size);

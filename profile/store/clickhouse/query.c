@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* The column that has what a condition is of; NULL: it is a label. */
+/* Returns the column that has what a condition is of; NULL: it is a label. */
 static const char *query_column(const char *key)
 {
 	static const char *const columns[] = { "service", "version", "host", "instance", "command" };

@@ -58,7 +58,7 @@ bool row_next(struct byte_reader *answer)
 	return true;
 }
 
-/* The server's words at the end of an answer that broke off; NULL: there are none. */
+/* Returns the server's words at the end of an answer that broke off; NULL: there are none. */
 static const char *row_exception(const struct byte_reader *answer, int *size)
 {
 	static const char word[] = "DB::Exception: ";

@@ -30,8 +30,8 @@ enum { ROW_MARK = 0xa5, ROW_MAX_STRING_BYTES = 1 << 20, ROW_MAX_ITEMS = 1 << 20 
 bool row_next(struct byte_reader *answer);
 
 /*
- * Whether the answer was read to its end. ERROR_SYSTEM with the server's words, where an exception follows the rows,
- * else ERROR_FORMAT.
+ * Fails unless the answer was read to its end. ERROR_SYSTEM with the server's words, where an exception follows the
+ * rows, else ERROR_FORMAT.
  */
 COMMON_MUST_CHECK
 bool row_end(const struct byte_reader *answer, struct error *err);
@@ -41,9 +41,9 @@ uint16_t row_u16(struct byte_reader *answer);
 uint32_t row_u32(struct byte_reader *answer);
 uint64_t row_u64(struct byte_reader *answer);
 float row_f32(struct byte_reader *answer);
-/* A number that is neither infinite nor NAN, nor above 1e300; else it fails. */
+/* Returns a number that is neither infinite nor NAN, nor above 1e300; else it fails. */
 double row_f64(struct byte_reader *answer);
-/* The number of items of an array or a map, at most ROW_MAX_ITEMS. */
+/* Returns the number of items of an array or a map, at most ROW_MAX_ITEMS. */
 size_t row_count(struct byte_reader *answer);
 
 /* A string within the answer; without a NUL in it, and at most ROW_MAX_STRING_BYTES long. */

@@ -30,7 +30,7 @@ bool clickhouse_check_schema(uint16_t schema, struct error *err)
 
 /* ---- Tables ---- */
 
-/* Whether the profile is in the tables; `*are_missing`: there are no tables. */
+/* Asks whether the profile is in the tables; `*are_missing`: there are no tables. */
 static bool send_ask_whether_there(struct courier *courier, const struct store_parcel *parcel, bool *is_there,
 	bool *are_missing, struct error *err)
 {
@@ -137,7 +137,9 @@ static bool send_table(struct courier *courier, const struct store_parcel *parce
 	       clickhouse_insert(courier, insert, token, &rows, err);
 }
 
-/* Whether a table has more rows of the push than were sent: an insert was repeated, and the engine did not notice. */
+/*
+ * Asks whether a table has more rows of the push than were sent: an insert was repeated, and the engine did not notice.
+ */
 static bool send_has_more(struct courier *courier, enum clickhouse_table table, uint64_t push, uint64_t sent,
 	bool *has_more, struct error *err)
 {

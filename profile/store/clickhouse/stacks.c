@@ -75,7 +75,7 @@ static void stacks_append_sample(const struct profile *profile, const struct cli
 	clickhouse_row_end(samples, begin);
 }
 
-/* The values of each stack, of all threads. */
+/* Returns the values of each stack, of all threads. */
 static int64_t *stacks_values(const struct profile *profile)
 {
 	int64_t *values = calloc((size_t)profile->stack_count * profile->value_type_count + 1, sizeof(*values));

@@ -33,7 +33,7 @@ enum {
 };
 enum { SUMMARIES_FUNCTION_LEVEL = 10, SUMMARIES_POINT_LEVEL = 11, SUMMARIES_ROW_LEVEL = 12 };
 
-/* Of the profiles of a point, what its rows need. */
+/* The figures of a point's profiles that its rows need. */
 struct summaries_point {
 	uint64_t key;
 	double count, reference, reference_squares;
@@ -132,7 +132,7 @@ static void summaries_set_width(struct summaries *summaries, const struct summar
 	}
 }
 
-/* How many profiles there are, of which metric, and over which time: decides what a point is. */
+/* Asks how many profiles there are, of which metric, and over which time: decides what a point is. */
 static bool summaries_choose(struct summaries *summaries, struct error *err)
 {
 	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query query = { 0 };
@@ -194,7 +194,9 @@ static bool summaries_read_binaries(const struct summaries *summaries, struct by
 	return true;
 }
 
-/* The error of a sum over n profiles, by the figures of its parts; `own` is what their own errors add up to, squared.
+/*
+ * Returns the error of a sum over n profiles, by the figures of its parts; `own` is what their own errors add up to,
+ * squared.
  */
 static double summaries_error(
 	const struct summaries_point *point, double sum, double squares, double products, double own)
@@ -207,7 +209,7 @@ static double summaries_error(
 	return own > 0 ? sqrt(own) : 0;
 }
 
-/* The totals of a point: sum, of squares, of products with what costs are compared by, of squares of errors. */
+/* Reads the totals of a point: sum, of squares, of products with what costs are compared by, of squares of errors. */
 static void summaries_read_total(struct byte_reader *rows, const struct summaries_point *point, struct summary *summary)
 {
 	double squares, products, own;
@@ -510,7 +512,7 @@ static bool summaries_read(struct summaries *summaries, struct error *err)
 	       summaries_join(summaries, &point_reader, &row_reader, err);
 }
 
-/* Each behind its size as 8 bytes. */
+/* Writes each behind its size as 8 bytes. */
 static bool summaries_write(const struct summary_set *set, int fd, struct error *err)
 {
 	for (size_t i = 0; i < set->count; i++) {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/store/clickhouse/tables.h"
 
-/* How many inserts a table without replicas remembers, so that one that is repeated is none; those with replicas do. */
+/*
+ * The number of inserts that a table without replicas remembers, so that one that is repeated is none; those with
+ * replicas do.
+ */
 #define WINDOW "SETTINGS non_replicated_deduplication_window = 1000"
 
 const struct clickhouse_table_row clickhouse_tables[CLICKHOUSE_TABLE_COUNT] = {

@@ -32,7 +32,7 @@ struct clickhouse_table_row {
 	bool has_push;
 };
 
-/* In the order in which they are written. Static. */
+/* The tables in the order in which they are written. Static. */
 extern const struct clickhouse_table_row clickhouse_tables[CLICKHOUSE_TABLE_COUNT];
 
 /*

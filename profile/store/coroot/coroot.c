@@ -95,7 +95,7 @@ static bool coroot_choose_tables(struct coroot *coroot, struct error *err)
 	return row_end(&rows, err);
 }
 
-/* What the service has instead of what was asked for. */
+/* Names the types that the service has instead of the one that was asked for. */
 static bool coroot_tell_types(const struct coroot *coroot, struct error *err)
 {
 	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query query = { 0 };
@@ -123,7 +123,7 @@ static bool coroot_tell_types(const struct coroot *coroot, struct error *err)
 		coroot_type(coroot->address), coroot->address->text, types.size > 0 ? types.data : "");
 }
 
-/* How many instances and profiles there are: decides what a run is. */
+/* Asks how many instances and profiles there are: decides what a run is. */
 static bool coroot_choose_runs(struct coroot *coroot, struct error *err)
 {
 	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query query = { 0 };
@@ -197,7 +197,7 @@ static uint32_t coroot_number(const char *digits, const char *end)
 	return (uint32_t)number;
 }
 
-/* "std::map<int, int>::at(int const&) /src/a.cc:12": the file and line are behind the last space. */
+/* Adds the frame "std::map<int, int>::at(int const&) /src/a.cc:12": the file and line are behind the last space. */
 static bool coroot_add_frame(struct coroot *coroot, struct row_string text, uint64_t *hash, struct error *err)
 {
 	struct profile *profile = coroot->assembly.profile;

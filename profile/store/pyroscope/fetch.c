@@ -22,7 +22,7 @@ enum {
 	PPROF_DURATION = 10,
 };
 
-/* What is fetched by one call. */
+/* The part of a period that one call fetches. */
 struct slice {
 	int64_t from_ms, until_ms;
 };
@@ -74,7 +74,7 @@ static void pyroscope_fetch_append_pattern(struct buffer *pattern, const char *t
 	}
 }
 
-/* The selector of a group of instances. */
+/* Appends the selector of a group of instances. */
 static bool append_selector(const struct fetch *fetch, size_t group, struct buffer *selector, struct error *err)
 {
 	const struct pyroscope_query *query = fetch->query;
@@ -126,7 +126,7 @@ static bool ask_merged(const struct fetch *fetch, const struct slice *slice, con
 	return buffer_ok(&message, err) && pyroscope_ask(query->courier, &call, answer, &was_done, status, err);
 }
 
-/* The pprof in an answer of either method. */
+/* Returns the pprof in an answer of either method. */
 static struct byte_reader pprof_of(const struct fetch *fetch, const struct http_answer *answer)
 {
 	struct byte_reader message = byte_reader_over(answer->body.data, answer->body.size), found = { 0 };
@@ -141,7 +141,7 @@ static struct byte_reader pprof_of(const struct fetch *fetch, const struct http_
 	return found;
 }
 
-/* Whether it has samples, and the node into which a server puts what it cuts; false: it is no protobuf. */
+/* Returns whether it has samples, and the node into which a server puts what it cuts; false: it is no protobuf. */
 static bool pyroscope_fetch_look_at(struct byte_reader pprof, bool *has_samples, bool *is_cut)
 {
 	static const char other[] = "other";
@@ -250,7 +250,7 @@ static bool fetch_slice(struct fetch *fetch, const struct slice *slice, size_t g
 	return ok;
 }
 
-/* What a reader of the result has to know. */
+/* Appends what a reader of the result has to know. */
 static void append_notices(const struct fetch *fetch, struct buffer *notices)
 {
 	if (fetch->profiles->count > 0 && fetch->profiles->count < SLICES_OF_MANY)

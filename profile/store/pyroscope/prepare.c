@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What Pyroscope calls profiles of a kind, by a value type that they have; of others it is the CPU's name. */
+/* Returns what Pyroscope calls profiles of a kind, by a value type that they have; of others it is the CPU's name. */
 static const char *family_of(const struct profile *profile)
 {
 	static const struct {
@@ -59,7 +59,7 @@ static bool prepare_append_text(struct buffer *out, const struct buffer *text)
 	return !out->failed;
 }
 
-/* When the recording began: of several runs, the first one that says so. */
+/* Returns when the recording began: of several runs, the first one that says so. */
 static int64_t start_of(const struct profile *profile)
 {
 	int64_t start_ns = 0;

@@ -8,12 +8,15 @@
  * body of a POST (connectrpc.com/docs/protocol).
  */
 
-/* What Pyroscope takes at most by default (pkg/validation/limits.go); more is refused, or cut without a word. */
+/*
+ * The greatest sizes that Pyroscope takes by default (pkg/validation/limits.go); more is refused, or cut without a
+ * word.
+ */
 enum {
 	PYROSCOPE_MAX_LABELS = 30,
 	PYROSCOPE_MAX_SAMPLES = 16000,
 	PYROSCOPE_MAX_DEPTH = 1000, /* deeper stacks lose their leaves */
-	/* Of 4 MiB that a profile may have before it is packed, less what the courier adds. */
+	/* A profile may have 4 MiB before it is packed, less what the courier adds. */
 	PYROSCOPE_MAX_BYTES = (4 << 20) - (16 << 10),
 	PYROSCOPE_MAX_STRING = 16 << 10, /* 65,535 */
 	PYROSCOPE_MAX_PIECES = 200,
@@ -22,8 +25,8 @@ enum {
 /* ---- Labels ---- */
 
 /*
- * What Pyroscope calls a label: `service` is service_name, and what is no letter, digit or `_` is `_`. The name is
- * written to `name`, of `size` bytes.
+ * Writes the name that Pyroscope has for a label: `service` is service_name, and what is no letter, digit or `_` is
+ * `_`. The name is written to `name`, of `size` bytes.
  */
 void pyroscope_label_name(const char *key, char *name, size_t size);
 
@@ -61,7 +64,7 @@ COMMON_MUST_CHECK
 bool pyroscope_split_next(
 	struct pyroscope_split *split, struct pyroscope_piece *piece, bool *is_there, struct error *err);
 
-/* How many stacks lost frames at their root, of all pieces so far. */
+/* Returns how many stacks lost frames at their root, of all pieces so far. */
 size_t pyroscope_split_cut_stacks(const struct pyroscope_split *split);
 
 /* ---- Protobuf and Connect ---- */

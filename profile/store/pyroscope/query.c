@@ -9,14 +9,14 @@ enum { MOST_ANSWER_BYTES = 32 << 20, MOST_MATCHER_BYTES = 1 << 16, MOST_TYPE_BYT
 static const char type_label[] = "__profile_type__";
 static const char usual_type[] = "process_cpu:cpu:nanoseconds:cpu:nanoseconds";
 
-/* By what agents tell instances of a service apart; the first one that has several values. */
+/* Labels by which agents tell instances of a service apart; the first one that has several values. */
 static const char *const instance_labels[] = { "pod", "k8s_pod_name", "instance", "service_instance_id", "hostname",
 	"host", "host_name" };
 enum { LABEL_COUNT = sizeof(instance_labels) / sizeof(instance_labels[0]) };
 
 /* ---- What the address asks for ---- */
 
-/* TYPE, TYPE{SELECTOR} or {SELECTOR}. */
+/* Takes TYPE, TYPE{SELECTOR} or {SELECTOR}. */
 static bool take_expression(struct pyroscope_query *query, const char *text, struct error *err)
 {
 	size_t size = strcspn(text, "{"), end = strlen(text);
@@ -108,7 +108,7 @@ static bool refuse_answer(struct error *err)
 	return error_set(err, ERROR_FORMAT, "Pyroscope's answer is damaged; is it Pyroscope?");
 }
 
-/* A LabelPair. */
+/* Finds the value of a LabelPair, if it has this name. */
 static bool is_pair_of(struct byte_reader pair, const char *name, struct byte_reader *value)
 {
 	struct protobuf_field field;
@@ -183,7 +183,9 @@ static void values_deinit(struct values *values)
 	*values = (struct values){ 0 };
 }
 
-/* All values of a label in an answer of Series; "" if a series of the type has none. `type` NULL: of every type. */
+/*
+ * Lists all values of a label in an answer of Series; "" if a series of the type has none. `type` NULL: of every type.
+ */
 static bool pyroscope_query_list_values(
 	const struct http_answer *answer, const char *label, const char *type, struct values *values, struct error *err)
 {
@@ -208,7 +210,7 @@ static bool pyroscope_query_list_values(
 	return true;
 }
 
-/* Whether a type is what the address calls its metric: `off-cpu` is process_cpu:off_cpu:... */
+/* Returns whether a type is what the address calls its metric: `off-cpu` is process_cpu:off_cpu:... */
 static bool is_metric(const char *type, const char *metric)
 {
 	const char *word = strchr(type, ':');

@@ -3,7 +3,7 @@
 
 #include "profile/store/pyroscope/pyroscope.h"
 
-/* What an address asks for, and what the store says it has of that. */
+/* A query: the profiles that an address asks for, and what the store says it has of them. */
 
 enum {
 	QUERY_MAX_CALLS = 96, /* of those that fetch */
@@ -20,13 +20,13 @@ struct pyroscope_query {
 	const char *instance_label; /* borrowed: by which instances are told apart; NULL: by none */
 	char **instances;           /* owned, each of them: its values, sorted; "" for series without it */
 	size_t instance_count;
-	/* In which parts of the period there are profiles. */
+	/* The parts of the period in which there are profiles. */
 	bool has_profiles[QUERY_MAX_BUCKETS];
 	size_t bucket_count;
 	int64_t bucket_ms;
 };
 
-/* To be deinitialized also after an error. */
+/* Makes a query, which is to be deinitialized also after an error. */
 COMMON_MUST_CHECK
 bool pyroscope_query_init(
 	struct pyroscope_query *query, struct courier *courier, const struct store_address *address, struct error *err);

@@ -90,7 +90,7 @@ static bool read_description(int fd, struct buffer *bytes, struct described *des
 	return byte_reader_ok(&reader) || error_set(err, ERROR_FORMAT, "what is to be sent is incomplete");
 }
 
-/* How many places lie within the recording. */
+/* Returns how many places lie within the recording. */
 static uint64_t places_of(int64_t duration_ns)
 {
 	int64_t places = duration_ns / 1000000 / PLACE_MS;
@@ -98,7 +98,10 @@ static uint64_t places_of(int64_t duration_ns)
 	return (uint64_t)(places < LEAST_PLACES ? LEAST_PLACES : places > MOST_PLACES ? MOST_PLACES : places);
 }
 
-/* Of the id of the profile, of its labels (it is the same file with others), and of the number of the piece. */
+/*
+ * Makes the id of a piece from the id of the profile, its labels (it is the same file with others), and the number of
+ * the piece.
+ */
 static void pyroscope_send_identify(const uint64_t id[2], uint32_t number, struct pyroscope_send_piece *piece)
 {
 	uint8_t digest[MD5_BYTES], seed[(size_t)2 * MD5_BYTES + sizeof(number)] = { 0 };
@@ -140,7 +143,10 @@ static bool read_total(const struct http_answer *answer, int64_t *total, struct 
 	       error_set(err, ERROR_FORMAT, "Pyroscope's answer is damaged; is it Pyroscope?");
 }
 
-/* What a store says to a token that may write and not read, and where there is nobody who answers queries. */
+/*
+ * Returns whether the status is a store's answer to a token that may write and not read, or where there is nobody who
+ * answers queries.
+ */
 static bool is_refusal(int status)
 {
 	enum { UNAUTHORIZED = 401, FORBIDDEN = 403, NOT_FOUND = 404 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What series a profile becomes: names and values of its labels as Pyroscope takes them. */
+/* Makes the series that a profile becomes: names and values of its labels as Pyroscope takes them. */
 #include "profile/store/pyroscope/pyroscope.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ void pyroscope_label_name(const char *key, char *name, size_t size)
 	name[used] = '\0';
 }
 
-/* A string of PromQL, between quotes. */
+/* Appends a string of PromQL, between quotes. */
 void pyroscope_append_matcher(struct buffer *selector, const char *name, const char *relation, const char *value)
 {
 	buffer_printf(selector, "%s%s\"", name, relation);

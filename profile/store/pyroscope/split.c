@@ -71,7 +71,7 @@ void pyroscope_put_text(struct buffer *message, uint32_t field, const char *text
 
 /* ---- Tables of a piece ---- */
 
-/* The number of an entry in the piece; true: it is new, and has to be written. */
+/* Takes the number of an entry in the piece; true: it is new, and has to be written. */
 static bool pyroscope_split_take_number(struct pyroscope_split *split, enum table table, uint32_t id, uint32_t *number)
 {
 	struct numbers *numbers = &split->numbers[table];
@@ -276,7 +276,7 @@ static size_t piece_bytes(const struct pyroscope_split *split)
 	return bytes;
 }
 
-/* What a piece was before a sample was added. */
+/* The state of a piece before a sample was added. */
 struct mark {
 	size_t sizes[TABLE_COUNT], samples;
 };
@@ -297,7 +297,7 @@ static void return_to(struct pyroscope_split *split, const struct mark *mark)
 		split->tables[i].size = mark->sizes[i];
 }
 
-/* The sum over the samples of a stack; false: all of them are 0. */
+/* Makes the sum over the samples of a stack; false: all of them are 0. */
 static bool pyroscope_split_sum_values(const struct pyroscope_split *split, size_t stack, int64_t *values)
 {
 	const struct profile *profile = split->profile;
