@@ -32,7 +32,7 @@ struct load {
 	enum load_doubt doubt;
 };
 
-/* What groups of samples consist of (statistics/mix.h). */
+/* The composition of groups of samples (statistics/mix.h). */
 struct diff_mixes {
 	const struct string_table *names; /* of the groups */
 	const char *no_value;             /* the name of group 0 */
@@ -92,8 +92,8 @@ struct diff_build {
 	/* of one side: what a comparison takes out of the totals is out of these as well (interrupts.h) */
 	bool is_for_comparison;
 	/*
-	 * What a sample of head stands for in samples of base, where samples are counted: a part of the factor of each
-	 * mode but `share` and `robust`. 0: they cannot be compared.
+	 * The number of samples of base that one of head stands for, where samples are counted: a part of the factor of
+	 * each mode but `share` and `robust`. 0: they cannot be compared.
 	 */
 	double sample_ratio;
 	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */
@@ -104,8 +104,8 @@ struct diff_build {
 };
 
 /*
- * Whether a function is compiled at run time. The compiler decides anew in every process what is inlined where and in
- * which tier code runs. Functions of interpreters, which a perf map names too, are not compiled.
+ * Returns whether a function is compiled at run time. The compiler decides anew in every process what is inlined where
+ * and in which tier code runs. Functions of interpreters, which a perf map names too, are not compiled.
  */
 static inline bool build_is_compiled_at_run_time(const struct diff_function *f)
 {
@@ -113,19 +113,19 @@ static inline bool build_is_compiled_at_run_time(const struct diff_function *f)
 	       profile_languages[f->language].variation != PROFILE_VARIATION_INTERPRETED;
 }
 
-/* The function to whose self time a node's own counts. The root has none. */
+/* Returns the function to whose self time a node's own counts. The root has none. */
 static inline uint32_t build_owner(const struct diff_build *build, uint32_t node)
 {
 	return build->diff->nodes[build->owners[node]].function;
 }
 
-/* Whether a node is the frame of a class of waits. */
+/* Returns whether a node is the frame of a class of waits. */
 static inline bool build_is_wait(const struct diff *diff, uint32_t node)
 {
 	return node > 0 && diff_wait_class(diff, &diff->functions[diff->nodes[node].function]) != PROFILE_WAIT_NONE;
 }
 
-/* The diff's function for a function of a profile, or PROFILE_NONE. */
+/* Returns the diff's function for a function of a profile, or PROFILE_NONE. */
 static inline uint32_t build_function(const struct diff_build *build, enum diff_side side, uint32_t profile_function)
 {
 	uint32_t id = build->function_ids[side][profile_function];
@@ -133,7 +133,7 @@ static inline uint32_t build_function(const struct diff_build *build, enum diff_
 	return id == PROFILE_NONE ? PROFILE_NONE : build->redirect[id];
 }
 
-/* Whether the profile has a mapping of a module of that name. */
+/* Returns whether the profile has a mapping of a module of that name. */
 static inline bool build_has_module(const struct profile *profile, const char *module)
 {
 	for (size_t i = 0; i < profile->mapping_count; i++)
@@ -143,8 +143,8 @@ static inline bool build_has_module(const struct profile *profile, const char *m
 }
 
 /*
- * Whether the number of samples behind the metric is known. Without it, only differences between runs show how large
- * chance is.
+ * Returns whether the number of samples behind the metric is known. Without it, only differences between runs show how
+ * large chance is.
  */
 static inline bool build_is_counted(const struct diff_build *build)
 {
@@ -152,8 +152,8 @@ static inline bool build_is_counted(const struct diff_build *build)
 }
 
 /*
- * The metric's value of a sample of a side's profile. A sample without a value in the metric is no sample of it: a wait
- * is none of CPU time, however many of them there are.
+ * Returns the metric's value of a sample of a side's profile. A sample without a value in the metric is no sample of
+ * it: a wait is none of CPU time, however many of them there are.
  */
 static inline double build_value(const struct diff_build *build, enum diff_side side, size_t sample)
 {
@@ -162,7 +162,10 @@ static inline double build_value(const struct diff_build *build, enum diff_side 
 	return (double)profile->values[sample * profile->value_type_count + build->metric[side]];
 }
 
-/* The number of samples that make up a raw value of the metric; INFINITY if it is not known and the value is not 0. */
+/*
+ * Returns the number of samples that make up a raw value of the metric; INFINITY if it is not known and the value is
+ * not 0.
+ */
 static inline double build_samples(const struct diff_build *build, enum diff_side side, double raw)
 {
 	return raw > 0 ? raw / build->sample_weight[side] : 0;
@@ -173,25 +176,25 @@ static inline bool build_two_sided(const struct diff_build *build)
 	return build->diff->sides == DIFF_SIDES;
 }
 
-/* The denominator of points: the greater of both scaled totals. */
+/* Returns the denominator of points: the greater of both scaled totals. */
 static inline double build_points_of(const struct diff *diff)
 {
 	return diff->total.base > diff->total.head ? diff->total.base : diff->total.head;
 }
 
-/* The comparison of the whole: this one, unless it is a part of another. */
+/* Returns the comparison of the whole: this one, unless it is a part of another. */
 static inline const struct diff *build_whole(const struct diff *diff)
 {
 	return diff->whole ? diff->whole : diff;
 }
 
-/* The least effect that matters, in scaled units: in a part as in the whole. */
+/* Returns the least effect that matters, in scaled units: in a part as in the whole. */
 static inline double build_least_effect(const struct diff_build *build)
 {
 	return build->options.min_effect_points / 100 * build_points_of(build_whole(build->diff));
 }
 
-/* What the statistics keep for comparisons of parts (statistics/basis.h). NULL: out of memory. */
+/* Returns what the statistics keep for comparisons of parts (statistics/basis.h). NULL: out of memory. */
 struct basis *basis_create(void);
 void basis_destroy(struct basis *basis);
 

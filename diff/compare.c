@@ -96,7 +96,10 @@ static bool diff_compare_is_near(double a, double b)
 	return fabs(a - b) <= rounding * (fabs(a) + fabs(b));
 }
 
-/* What is known of all of a part, if that is of the same time. Its sums are its own, which differ by rounding. */
+/*
+ * Takes over the estimate that is known of all of a part, if that is of the same time. Its sums are its own, which
+ * differ by rounding.
+ */
 static void take_total(struct diff_build *build)
 {
 	const struct diff_estimate *known = build->options.total;
@@ -172,7 +175,7 @@ static bool diff_compare_profiles(struct diff_build *build, struct diff **diff, 
 	build_release_trees(build);
 	if (!compare_weigh(build, err))
 		return false;
-	/* Of groups only the rows are asked for. */
+	/* Groups need their rows only. */
 	if (build->mixes) {
 		*diff = TAKE(build->diff);
 		return true;

@@ -24,7 +24,7 @@ struct line_file {
 	double time;
 };
 
-/* What is met while pairs are found. All is owned but `diff` and `paths`. */
+/* The state while pairs of files are looked for. All is owned but `diff` and `paths`. */
 struct survey {
 	const struct diff *diff;
 	struct string_table *paths;

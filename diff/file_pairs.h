@@ -17,7 +17,9 @@ bool diff_file_pairs_create(const struct diff *diff, const struct profile *const
 	struct diff_file_pairs **pairs, struct error *err);
 void diff_file_pairs_destroy(struct diff_file_pairs *pairs);
 
-/* The path that the other side has for the file of a path that only one side has; NULL: none, or no other one. */
+/*
+ * Returns the path that the other side has for the file of a path that only one side has; NULL: none, or no other one.
+ */
 const char *diff_file_partner(const struct diff_file_pairs *pairs, const char *path, size_t bytes);
 
 static inline void diff_file_pairs_cleanup(struct diff_file_pairs **pairs)

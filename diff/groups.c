@@ -126,7 +126,7 @@ static bool find_of_functions(struct diff_grouping *g, int side, struct error *e
 	return true;
 }
 
-/* A file of base, or a line in it, as head calls it. */
+/* Adds a file of base, or a line in it, as head calls it. */
 static bool add_as_in_head(const struct diff_grouping *g, const char *value, uint32_t *group, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text;
@@ -265,7 +265,7 @@ static enum mix_kind diff_groups_kind_of(const struct diff_grouping *g, const st
 	return f->code == DIFF_CODE_CHANGED ? MIX_CHANGED : MIX_OTHERS;
 }
 
-/* How much each group varies, by the functions that its time is in. */
+/* Finds how much each group varies, by the functions that its time is in. */
 static void mix_groups(struct diff_grouping *g)
 {
 	size_t count = string_table_count(g->groups->strings);
@@ -315,7 +315,7 @@ static bool diff_groups_regroup_side(const struct diff_grouping *g, int side, st
 	return profile_regroup(profile, &regrouping, made, err);
 }
 
-/* The group that a function of the comparison is; UINT32_MAX: it is the frame of a class of waits. */
+/* Returns the group that a function of the comparison is; UINT32_MAX: it is the frame of a class of waits. */
 static uint32_t group_of(const struct diff_groups *groups, const struct diff *compared, const struct diff_function *f)
 {
 	const char *name = diff_string(compared, f->name);
@@ -393,7 +393,7 @@ static double diff_groups_weight_of(const struct diff_grouping *g, const struct 
 					    : part->time[DIFF_HEAD];
 }
 
-/* The functions of a group that differ most, by insertion: there are few. */
+/* Finds the functions of a group that differ most, by insertion: there are few. */
 static void find_top(const struct diff_grouping *g)
 {
 	double weights[DIFF_GROUP_TOP] = { 0 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a pass over the stacks of one side needs. */
+/* The state of a pass over the stacks of one side. */
 struct diff_lines_walk {
 	const struct diff *diff;
 	const struct profile *profile;
@@ -132,7 +132,10 @@ static bool diff_lines_add_place(struct diff_lines_walk *walk, const struct plac
 	return true;
 }
 
-/* The function that the lines of a node belong to: a function that was renamed is one, which has its later name. */
+/*
+ * Returns the function that the lines of a node belong to: a function that was renamed is one, which has its later
+ * name.
+ */
 static uint32_t diff_lines_function_of(const struct diff *diff, uint32_t node)
 {
 	uint32_t function = diff->nodes[node].function;
@@ -144,8 +147,8 @@ static uint32_t diff_lines_function_of(const struct diff *diff, uint32_t node)
 }
 
 /*
- * Whether a frame is none of a call: compilers that split a function (GCC's `f.part.0`) describe the part as the
- * function itself, inlined into it at the line of its definition.
+ * Returns whether a frame is none of a call: compilers that split a function (GCC's `f.part.0`) describe the part as
+ * the function itself, inlined into it at the line of its definition.
  */
 static bool is_of_split_function(
 	const struct diff_lines_walk *walk, const struct profile_location *location, uint32_t depth)

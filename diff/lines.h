@@ -57,7 +57,10 @@ static inline void diff_lines_cleanup(struct diff_lines **lines)
 	diff_lines_destroy(*lines);
 }
 
-/* Whether a line is in the file that defines its function: code of a macro, and of a file that was included, is not. */
+/*
+ * Returns whether a line is in the file that defines its function: code of a macro, and of a file that was included, is
+ * not.
+ */
 static inline bool diff_place_is_own(const struct profile *profile, const struct diff_place *place)
 {
 	return place->of != PROFILE_NONE && place->file == profile->functions[place->of].file;

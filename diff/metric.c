@@ -148,7 +148,7 @@ bool metric_is_elapsed(const struct profile *profile, uint32_t value_type)
 	return value_type == profile_find_metric(profile, PROFILE_ELAPSED, "nanoseconds");
 }
 
-/* The part of a side's metric that is waiting. */
+/* Returns the part of a side's metric that is waiting. */
 static enum diff_waiting waiting_of(const struct profile *profile, uint32_t metric)
 {
 	struct profile_wait_values values = profile_wait_values(profile);
@@ -161,8 +161,8 @@ static enum diff_waiting waiting_of(const struct profile *profile, uint32_t metr
 }
 
 /*
- * Whether a side's values count what the program did. Of the profiles that were not sampled, those of what is in use
- * show one moment of a program that goes on, and times depend on the machine.
+ * Returns whether a side's values count what the program did. Of the profiles that were not sampled, those of what is
+ * in use show one moment of a program that goes on, and times depend on the machine.
  */
 static bool counts_work(const struct profile *profile, uint32_t value_type)
 {

@@ -10,20 +10,20 @@
 COMMON_MUST_CHECK
 bool metric_choose(struct diff_build *build, struct error *err);
 
-/* The kind of head's metric. */
+/* Returns the kind of head's metric. */
 enum profile_metric_kind metric_kind(const struct diff_build *build);
 
 /*
- * Whether the metric is time or a measure of time (cycles), which depends on the speed of the machine. Counts of events
- * do not depend on it.
+ * Returns whether the metric is time or a measure of time (cycles), which depends on the speed of the machine. Counts
+ * of events do not depend on it.
  */
 bool metric_is_time(const struct diff_build *build);
 
-/* A noun for the metric: "time", "page-faults". Borrowed from the diff. */
+/* Returns a noun for the metric: "time", "page-faults". Borrowed from the diff. */
 const char *metric_noun(const struct diff_build *build);
 
 /* "less" as in less time, or "fewer" as in fewer page-faults. */
 const char *metric_less(const struct diff_build *build);
 
-/* Whether a value type is the time that passed (record --elapsed). */
+/* Returns whether a value type is the time that passed (record --elapsed). */
 bool metric_is_elapsed(const struct profile *profile, uint32_t value_type);

@@ -41,7 +41,7 @@ enum diff_evidence_mode {
 	DIFF_EVIDENCE_EXACT,  /* nothing was sampled: only what repeats of one side differ by is noise (is_exact) */
 };
 
-/* What is proven about a function or node. `unproven`: it differs, but noise may explain that. */
+/* The state of a function or node: what is proven about it. `unproven`: it differs, but noise may explain that. */
 enum diff_state {
 	DIFF_STATE_SAME, /* no difference, or one below the least effect that matters */
 	DIFF_STATE_UNPROVEN,
@@ -71,13 +71,13 @@ enum diff_verdict {
 };
 enum { DIFF_VERDICT_COUNT = 8 };
 
-/* How base and head of a function were found to be one. */
+/* The kind of match by which base and head of a function were found to be one. */
 enum diff_tier { DIFF_TIER_EXACT, DIFF_TIER_CANONICAL, DIFF_TIER_FILE_AND_NAME, DIFF_TIER_MOVED, DIFF_TIER_ONE_SIDED };
 
-/* Whether the machine code is the same on both sides, judged by fingerprints. */
+/* The comparison of a function's machine code on both sides, by fingerprints. */
 enum diff_code { DIFF_CODE_UNKNOWN, DIFF_CODE_SAME, DIFF_CODE_CHANGED };
 
-/* Lower-case words for JSON and the page: "per-run", "runs", "more", "regressed", "exact", "same", "base". */
+/* Returns lower-case words for JSON and the page: "per-run", "runs", "more", "regressed", "exact", "same", "base". */
 const char *diff_scale_mode_name(enum diff_scale_mode mode);
 const char *diff_evidence_mode_name(enum diff_evidence_mode mode);
 const char *diff_state_name(enum diff_state state);
@@ -86,10 +86,10 @@ const char *diff_tier_name(enum diff_tier tier);
 const char *diff_code_name(enum diff_code code);
 const char *diff_side_name(int side);
 
-/* How values are compared, in words for a reader: "per run", "per request", "as a share of the total". */
+/* Returns how values are compared, in words for a reader: "per run", "per request", "as a share of the total". */
 const char *diff_scale_words(enum diff_scale_mode mode);
 
-/* Whether the state is a proven difference: more, less, new or gone. */
+/* Returns whether the state is a proven difference: more, less, new or gone. */
 bool diff_state_is_difference(enum diff_state state);
 
 /*
@@ -123,8 +123,8 @@ COMMON_MUST_CHECK
 bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err);
 
 /*
- * Whether a name in a gate is this one. A gate made by a caller holds the bare name; a parsed one, the name and the
- * text after it.
+ * Returns whether a name in a gate is this one. A gate made by a caller holds the bare name; a parsed one, the name and
+ * the text after it.
  */
 bool diff_gate_is_about(const char *named, const char *name);
 
@@ -161,8 +161,8 @@ struct diff_options {
 	 */
 	const struct diff *like;
 	/*
-	 * Of a part: the estimate of all of it, where it is known from its row among other such parts (groups.h), so
-	 * that it has one verdict wherever it is asked for. NULL: it is estimated by itself.
+	 * The total of a part: the estimate of all of it, where it is known from its row among other such parts
+	 * (groups.h), so that it has one verdict wherever it is asked for. NULL: it is estimated by itself.
 	 */
 	const struct diff_estimate *total;
 	const struct diff_control *control; /* NULL: there was none */
@@ -172,7 +172,7 @@ struct diff_options {
 
 /* ---- Result ---- */
 
-/* Of metric `elapsed`: why more or less time passes. Scaled, as the total is (verdict/elapsed.h). */
+/* The explanation of metric `elapsed`: why more or less time passes. Scaled, as the total is (verdict/elapsed.h). */
 struct diff_elapsed {
 	bool is_known;
 	bool is_by_together;                    /* by_together is most of a proven difference */
@@ -249,17 +249,17 @@ struct diff_function {
 };
 
 /*
- * The class of waits whose frame a function is; PROFILE_WAIT_NONE: it is a function like any other. The total of such a
- * frame is the total of its class.
+ * Returns the class of waits whose frame a function is; PROFILE_WAIT_NONE: it is a function like any other. The total
+ * of such a frame is the total of its class.
  */
 enum profile_wait_class diff_wait_class(const struct diff *diff, const struct diff_function *function);
 
-/* Whether waits of the class are in the metric. */
+/* Returns whether waits of the class are in the metric. */
 bool diff_has_wait_class(const struct diff *diff, enum profile_wait_class wait_class);
 
 /*
- * Whether a gate on a function is on this one, by either of its names. The frame of a class of waits is also called as
- * a verdict calls it: "waiting for a lock".
+ * Returns whether a gate on a function is on this one, by either of its names. The frame of a class of waits is also
+ * called as a verdict calls it: "waiting for a lock".
  */
 bool diff_gate_names(const struct diff *diff, const struct diff_gate *gate, const struct diff_function *function);
 
@@ -372,7 +372,7 @@ struct diff_runs {
 /* ---- Layouts ---- */
 
 /*
- * How much the place of code in memory alone moves the program's time: between layouts where there are several on a
+ * The effect of the place of code in memory alone on the program's time: between layouts where there are several on a
  * side, else as functions of the same code differ between base and head.
  */
 struct diff_layouts {
@@ -429,8 +429,9 @@ struct diff_requests {
 };
 
 /*
- * Whether answers took longer. A state is MORE, LESS, SAME or UNPROVEN; it is never proven by the sampling error of the
- * quantile alone, since what differs between two starts of a service is not in it (diff/requests.h).
+ * The latencies of both sides, and whether they differ. A state is MORE, LESS, SAME or UNPROVEN; it is never proven by
+ * the sampling error of the quantile alone, since what differs between two starts of a service is not in it
+ * (diff/requests.h).
  */
 struct diff_latency {
 	bool is_known; /* both sides tell of the latencies of enough answers */
@@ -445,8 +446,8 @@ struct diff_latency {
 enum { DIFF_CAUSE_CALLERS = 2 };
 
 /*
- * What the verdict names: the deepest proven function of the user's code, else of a library, whose subtree explains the
- * greater part of what is proven.
+ * The cause that the verdict names: the deepest proven function of the user's code, else of a library, whose subtree
+ * explains the greater part of what is proven.
  */
 struct diff_cause {
 	uint32_t function;                    /* PROFILE_NONE: no function is named */
@@ -480,7 +481,7 @@ struct diff_change {
 
 /* ---- Bottlenecks ---- */
 
-/* What holds a function or a node up on each side, and what the difference between them consists of. */
+/* The bottleneck of a function or a node on each side, and the components of the difference between them. */
 struct diff_bottleneck {
 	enum profile_bottleneck side[DIFF_SIDES], change;
 };
@@ -488,8 +489,8 @@ struct diff_bottleneck {
 /* ---- Waits ---- */
 
 /*
- * What threads waited for (profile/waits.h), in nanoseconds whatever the metric is. Scaled values are comparable
- * between the sides, as those of functions.
+ * The waits of threads (profile/waits.h), in nanoseconds whatever the metric is. Scaled values are comparable between
+ * the sides, as those of functions.
  */
 
 /* All waits of a class. */
@@ -643,12 +644,12 @@ COMMON_MUST_CHECK
 bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
 	bool in_pairs, struct diff_run_summary *summary);
 
-/* Whether a run's figure lies far from its side's median, which is written to `*median`. */
+/* Finds out whether a run's figure lies far from its side's median, which is written to `*median`. */
 COMMON_MUST_CHECK
 bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure figure, size_t run, double *median,
 	bool *outlier, struct error *err);
 
-/* Whether head's load may be any in a range: it was neither counted nor guessed. */
+/* Returns whether head's load may be any in a range: it was neither counted nor guessed. */
 static inline bool diff_load_is_open(const struct diff *diff)
 {
 	return diff->scale.load_is_unknown && diff->scale.mode != DIFF_SCALE_ROBUST;
@@ -659,7 +660,7 @@ static inline const char *diff_string(const struct diff *diff, uint32_t id)
 	return string_table_get(diff->strings, id);
 }
 
-/* The estimate of a change: that of the total or self time of the function that names it. */
+/* Returns the estimate of a change: that of the total or self time of the function that names it. */
 static inline const struct diff_estimate *diff_change_estimate(
 	const struct diff *diff, const struct diff_change *change)
 {
@@ -668,32 +669,32 @@ static inline const struct diff_estimate *diff_change_estimate(
 	return change->is_self ? &f->self : &f->total;
 }
 
-/* Whether the verdict names the change: its wait if it names one, else its cause. */
+/* Returns whether the verdict names the change: its wait if it names one, else its cause. */
 bool diff_change_is_named(const struct diff *diff, const struct diff_change *change);
 
-/* The function that ended most of a site's waits in head; PROFILE_NONE: it is not known. */
+/* Returns the function that ended most of a site's waits in head; PROFILE_NONE: it is not known. */
 uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_site *site);
 
 /* The same of one side. Of a lock it is the function that held it, until it let it go. */
 uint32_t diff_released_by_on(const struct diff *diff, const struct diff_wait_site *site, enum diff_side side);
 
-/* What is said of the function that ended waits of a class: "held by" of a lock, else "ended by". Static. */
+/* Returns what is said of the function that ended waits of a class: "held by" of a lock, else "ended by". Static. */
 const char *diff_release_words(enum profile_wait_class wait_class);
 
 /*
- * What explains a change of a function whose machine code is the same, as a clause: "only its placement or its workload
- * differs". `with_callees`: a change of the function with all that it calls. Static.
+ * Returns what explains a change of a function whose machine code is the same, as a clause: "only its placement or its
+ * workload differs". `with_callees`: a change of the function with all that it calls. Static.
  */
 const char *diff_same_code_words(const struct diff *diff, bool with_callees);
 
-/* What holds a function up; NONE everywhere if the profiles do not tell. Without a base, so is the change. */
+/* Returns what holds a function up; NONE everywhere if the profiles do not tell. Without a base, so is the change. */
 struct diff_bottleneck diff_function_bottleneck(const struct diff *diff, const struct diff_function *function);
 
 /* The same of a node's self value. */
 struct diff_bottleneck diff_node_bottleneck(const struct diff *diff, uint32_t node);
 
 /*
- * What a difference of a function's self value consists of, in words: "cache misses". "" if that is not known, if no
- * component is large enough to be named, or if the metric is not the cost that the components explain.
+ * Returns what a difference of a function's self value consists of, in words: "cache misses". "" if that is not known,
+ * if no component is large enough to be named, or if the metric is not the cost that the components explain.
  */
 const char *diff_cause(const struct diff *diff, const struct diff_function *function);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who calls some functions, and what they call: samples become groups by their caller and by their callee, and a diff
- * of these groups tests each as it tests functions.
+ * Finds who calls some functions, and what they call: samples become groups by their caller and by their callee, and a
+ * diff of these groups tests each as it tests functions.
  */
 #include "diff/neighbours.h"
 #include "diff/build.h"
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In place of a function: of callers, the thread begins there; of callees, the functions themselves. */
+/* Stands in place of a function: of callers, the thread begins there; of callees, the functions themselves. */
 static const uint32_t no_function = PROFILE_NONE;
 
 enum { NAME_BYTES = 12 };
 
-/* What is known of a node, by the frames from the root to it. */
+/* The state of a node, from the frames between the root and it. */
 struct neighbours_place {
 	bool is_below;     /* it is of a function that is meant, or below one */
 	bool is_beside;    /* and its time is that of an interrupt there, which is in no total */

@@ -30,7 +30,7 @@ static int diff_order_compare_entries(const void *a, const void *b, void *contex
 	return order ? order : strcmp(diff_string(diff, f->key), diff_string(diff, g->key));
 }
 
-/* Whether all nodes of a function were in interrupts, so that the function outside them has none left. */
+/* Returns whether all nodes of a function were in interrupts, so that the function outside them has none left. */
 static bool has_become_interrupt(const struct diff_build *build, uint32_t function)
 {
 	return build->interrupt_of && !build->diff->functions[function].interrupt && !build->has_nodes[function] &&

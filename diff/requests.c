@@ -10,7 +10,7 @@
  * within a quarter and tails within a factor of two are what two starts of one version show without a reason.
  */
 static const double apart_p50 = 1.25, apart_p99 = 2, same_factor = 1.1;
-/* So many answers lie at least beyond a quantile that is judged. */
+/* The least number of answers that lie beyond a quantile which is judged. */
 static const double least_beyond = 10;
 static const double least_answers = 100;
 static const double standard_normal_95 = 1.96;

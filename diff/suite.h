@@ -74,7 +74,7 @@ struct diff_benchmark {
 	uint64_t more_executions; /* INCONCLUSIVE: about so many more a side would decide it; 0: not known */
 };
 
-/* How often a side did what the values are of; 0: not known. */
+/* Returns how often a side did what the values are of; 0: not known. */
 static inline uint64_t diff_benchmark_times(const struct diff_benchmark *benchmark, enum diff_side side)
 {
 	return benchmark->by_rounds ? benchmark->rounds[side] : benchmark->iterations[side];
@@ -102,10 +102,10 @@ struct diff_suite_options {
  * do not matter.
  */
 
-/* Whether there is a look after so many executions. */
+/* Returns whether there is a look after so many executions. */
 bool diff_suite_is_look(uint64_t executions);
 
-/* The number of the look that executions are judged at which ended after so many, from 1 on. */
+/* Returns the number of the look that executions are judged at which ended after so many, from 1 on. */
 unsigned int diff_suite_look_after(uint64_t executions);
 
 struct diff_suite {
@@ -191,12 +191,14 @@ bool diff_suite_explain(const struct diff_suite *suite, uint32_t benchmark, stru
 void diff_part_deinit(struct diff_part *part);
 
 /*
- * The function of a benchmark's diff that explains its change: the one whose own difference in that direction is proven
- * and the largest, else the innermost one that with all that it calls is proven to have most of the change, as a
- * function has whose time is in many small ones of the run time. PROFILE_NONE: there is none, or the benchmark is not
- * proven to differ.
+ * Returns the function of a benchmark's diff that explains its change: the one whose own difference in that direction
+ * is proven and the largest, else the innermost one that with all that it calls is proven to have most of the change,
+ * as a function has whose time is in many small ones of the run time. PROFILE_NONE: there is none, or the benchmark is
+ * not proven to differ.
  */
 uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, const struct diff *diff);
 
-/* The difference by which a function explains a change: its own if that is proven, else with all that it calls. */
+/*
+ * Returns the difference by which a function explains a change: its own if that is proven, else with all that it calls.
+ */
 const struct diff_estimate *diff_suite_reason(const struct diff_function *function);

@@ -11,5 +11,5 @@ void totals_sum(struct diff_build *build);
 /* Sets base, head and delta of every estimate by diff->scale.factor, and clears the evidence. */
 void totals_scale(struct diff *diff);
 
-/* An estimate with both sides' scaled values and no evidence. */
+/* Returns an estimate with both sides' scaled values and no evidence. */
 struct diff_estimate totals_estimate(const double raw[DIFF_SIDES], double factor);

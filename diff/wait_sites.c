@@ -62,7 +62,7 @@ uint32_t wait_sites_responsible(const struct diff *diff, uint32_t node)
 	return library;
 }
 
-/* What is added up of a site: its waits, those that one function ended, or those for one lock. */
+/* The kinds of sums that are made of a site: its waits, those that one function ended, or those for one lock. */
 enum sum_kind { SUM_WAITS, SUM_RELEASER, SUM_LOCK, SUM_NAMELESS_LOCK };
 
 struct sum_key {
@@ -109,8 +109,8 @@ static bool add_to_sum(
 }
 
 /*
- * The nanoseconds of a sample of waits: idle ones are a column of their own. Of the elapsed time they have those in
- * which nothing else ran.
+ * Adds the nanoseconds of a sample of waits: idle ones are a column of their own. Of the elapsed time they have those
+ * in which nothing else ran.
  */
 static bool wait_sites_sum_nodes(struct collection *c, enum diff_side side, struct error *err)
 {

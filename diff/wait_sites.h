@@ -9,7 +9,9 @@
 COMMON_MUST_CHECK
 bool wait_sites_find_releases(struct diff_build *build, struct error *err);
 
-/* The innermost function of the user's own code at a node or above it, else of a library; PROFILE_NONE: none. */
+/*
+ * Returns the innermost function of the user's own code at a node or above it, else of a library; PROFILE_NONE: none.
+ */
 uint32_t wait_sites_responsible(const struct diff *diff, uint32_t node);
 
 /* Fills has_waits, waits, wait_sites and wait_releases. Needs the states of the frames of classes. */

@@ -78,7 +78,7 @@ static const char *much_word(const struct diff *diff)
 	return diff->is_counted ? "many" : "much";
 }
 
-/* The reason why a difference whose interval does not contain 0 is still not called proven. */
+/* Returns the reason why a difference whose interval does not contain 0 is still not called proven. */
 static const char *word_doubt(const struct diff *diff, const struct diff_estimate *e)
 {
 	if (isnan(e->ci_low) || (e->ci_low <= 0 && e->ci_high >= 0))

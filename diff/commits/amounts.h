@@ -4,7 +4,7 @@
 #include "diff/model.h"
 
 /*
- * How much time each proven change has for itself. Changes are of totals, and one lies within another where they are no
+ * The time that each proven change has for itself. Changes are of totals, and one lies within another where they are no
  * chain: the time of each node of the tree belongs to the innermost function above it that is proven to differ.
  */
 
@@ -15,6 +15,8 @@
 COMMON_MUST_CHECK
 bool amounts_of_changes(const struct diff *diff, const uint32_t *partners, double *amounts, struct error *err);
 
-/* Whether the cause of a change of this amount is looked for: where the whole got slower, only of what did, and so on.
+/*
+ * Returns whether the cause of a change of this amount is looked for: where the whole got slower, only of what did, and
+ * so on.
  */
 bool amounts_matter(const struct diff *diff, double amount);

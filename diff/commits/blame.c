@@ -30,7 +30,7 @@ void blame_deinit(struct blame *blame)
 	free(blame->parts);
 }
 
-/* How many lines of a function are in another one on the other side. */
+/* Returns how many lines of a function are in another one on the other side. */
 static size_t count_within(const struct repository_history *history, const struct trace_kept *kept, size_t count,
 	const struct line_range *range)
 {
@@ -131,7 +131,7 @@ static double time_at(const struct line_time *times, size_t count, uint32_t line
 	return found > 0 ? times[at].total : 0;
 }
 
-/* The line of the other side that a line is; 0: it has none. */
+/* Returns the line of the other side that a line is; 0: it has none. */
 static uint32_t other_line(const struct trace_kept *kept, size_t count, uint32_t line)
 {
 	const struct rows rows = ROWS_BY(trace_kept, kept, count, line);
@@ -156,7 +156,7 @@ static void seen_deinit(struct seen *seen)
 	free(seen->moved);
 }
 
-/* The side that has the time that came or went; the other one, where the function is in that alone. */
+/* Returns the side that has the time that came or went; the other one, where the function is in that alone. */
 static enum diff_side blame_side_of(const struct blame *blame, uint32_t function)
 {
 	enum diff_side side = blame->is_increase ? DIFF_HEAD : DIFF_BASE;
@@ -174,7 +174,10 @@ bool blame_is_changed(const struct blame *blame, uint32_t function)
 	return count > 0;
 }
 
-/* The line whose time has changed most of those that are nearest to a line; `seen->line_count`: there is none near. */
+/*
+ * Returns the line whose time has changed most of those that are nearest to a line; `seen->line_count`: there is none
+ * near.
+ */
 static size_t nearest_moved(const struct seen *seen, uint32_t line)
 {
 	uint32_t least = MOST_APART + 1;

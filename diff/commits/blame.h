@@ -3,7 +3,7 @@
 
 #include "diff/commits/trace.h"
 
-/* How near the lines that each commit changed in a function are to those whose time has changed. */
+/* The nearness of the lines that each commit changed in a function to those whose time has changed. */
 
 struct blame_part {
 	size_t commit;
@@ -34,8 +34,8 @@ void blame_deinit(struct blame *blame);
 COMMON_MUST_CHECK
 bool blame_function(struct blame *blame, uint32_t function, struct error *err);
 
-/* Whether a commit touched a sampled function of either side. */
+/* Returns whether a commit touched a sampled function of either side. */
 bool blame_is_executed(const struct blame *blame, size_t commit);
 
-/* Whether a commit changed the function. */
+/* Returns whether a commit changed the function. */
 bool blame_is_changed(const struct blame *blame, uint32_t function);

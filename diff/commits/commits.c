@@ -31,7 +31,7 @@ void commits_destroy(struct commits *commits)
 	free(commits);
 }
 
-/* What a commit has done to a function. */
+/* The effect of a commit on a function. */
 struct charge {
 	size_t commit;
 	uint32_t function;
@@ -106,7 +106,7 @@ static bool has_score(const struct commits_ranking *r)
 	return false;
 }
 
-/* The nearest function above a node that a commit changed; PROFILE_NONE: there is none. */
+/* Returns the nearest function above a node that a commit changed; PROFILE_NONE: there is none. */
 static uint32_t changed_caller(const struct commits_ranking *r, uint32_t node)
 {
 	const struct diff *diff = r->diff;
@@ -207,7 +207,7 @@ static int by_commit_and_share(const void *left, const void *right)
 	return a->commit != b->commit ? ORDER(a->commit, b->commit) : ORDER(b->share, a->share);
 }
 
-/* Of equal shares the newer commit comes first. */
+/* Orders by falling share; of equal shares the newer commit comes first. */
 static int by_share(const void *left, const void *right)
 {
 	const struct commits_suspect *a = left, *b = right;

@@ -36,7 +36,7 @@ struct commits {
 	struct string_table *strings; /* owned */
 };
 
-/* Where files are in the repository at each side's commit, and their texts there. */
+/* The places of files in the repository at each side's commit, and their texts there. */
 struct commits_sources {
 	/* [string of that side's profile] the path of a file, borrowed; NULL: it is not in the repository */
 	const char *const *paths[DIFF_SIDES];

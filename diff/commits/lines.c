@@ -118,7 +118,10 @@ static int commits_lines_by_place(const void *left, const void *right)
 	return order != 0 ? order : ORDER(a->definition, b->definition);
 }
 
-/* The end by the text, else by what comes next in the file: functions within this one begin before its last line. */
+/*
+ * Returns the end by the text, else by what comes next in the file: functions within this one begin before its last
+ * line.
+ */
 static uint32_t commits_lines_find_end(const struct commits_lines_placed *functions, size_t count, size_t at,
 	const struct line_range *range, const char *text, size_t size)
 {

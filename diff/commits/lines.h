@@ -16,7 +16,7 @@ struct line_use {
 	uint32_t first, last, own_line;
 };
 
-/* Where a function stands on one side. */
+/* The place of a function on one side. */
 struct line_range {
 	const char *path;      /* borrowed: in the repository; NULL: it is not there */
 	uint32_t definition;   /* 0: not known */
@@ -43,5 +43,5 @@ COMMON_MUST_CHECK
 bool line_times_bound(const struct diff *diff, enum diff_side side, const struct commits_sources *sources,
 	struct line_times *times, struct error *err);
 
-/* The times of a function. */
+/* Returns the times of a function. */
 const struct line_time *line_times_of(const struct line_times *times, uint32_t function, size_t *count);

@@ -35,7 +35,7 @@ static bool is_name_byte(char byte)
 	return isalnum((unsigned char)byte) || byte == '_';
 }
 
-/* The next name of a line from `*at` on; its size, 0 if there is none. */
+/* Returns the next name of a line from `*at` on; its size, 0 if there is none. */
 static size_t next_name(const char *line, size_t size, size_t *at)
 {
 	size_t end;
@@ -58,7 +58,7 @@ static bool macros_is_continued(const struct line_cursor *cursor)
 	return size > 0 && cursor->line[size - 1] == '\\';
 }
 
-/* "# define NAME": where the name is; false if the line is none. */
+/* Reads "# define NAME": where the name is; false if the line is none. */
 static bool read_definition(const struct line_cursor *cursor, size_t *at, size_t *size)
 {
 	static const char word[] = "define";

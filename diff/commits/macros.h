@@ -4,9 +4,9 @@
 #include "diff/commits/lines.h"
 
 /*
- * What functions take from macros of their file: the lines of a definition (C17, 6.10.3) are code of every function
- * that names the macro, and no debug information tells of them. Names in comments and texts are taken for uses as well,
- * and what a header defines is not known.
+ * The macros of their file that functions use: the lines of a definition (C17, 6.10.3) are code of every function that
+ * names the macro, and no debug information tells of them. Names in comments and texts are taken for uses as well, and
+ * what a header defines is not known.
  */
 
 struct macro {

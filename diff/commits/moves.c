@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum { MAX_TEXTS = 1 << 28, MOST_PLACES = 64 };
-/* Of so many lines in front and behind so many are equal where a short line was moved with them. */
+/* A short line was moved with the AROUND lines in front and behind where ENOUGH_EQUALS of them are equal. */
 enum { AROUND = 4, ENOUGH_EQUALS = 2 };
 
 void moves_clear(struct moves *moves)
@@ -58,7 +58,7 @@ bool moves_find(struct moves *moves, const struct repository_history *history, c
 	return true;
 }
 
-/* The first of the lines with a text, from a hunk on. */
+/* Returns the first of the lines with a text, from a hunk on. */
 static size_t commits_moves_find(const struct moved_text *texts, size_t count, uint32_t text, size_t hunk)
 {
 	size_t low = 0, high = count;
@@ -91,7 +91,7 @@ static struct block new_block(const struct moves *moves, const struct repository
 	return (struct block){ moves->history->texts + hunk->new_text, hunk->new_line, hunk->new_count };
 }
 
-/* Whether enough of the lines around two places are equal, so that the code was moved as a whole. */
+/* Returns whether enough of the lines around two places are equal, so that the code was moved as a whole. */
 static bool is_among_equals(const struct block *a, uint32_t a_offset, const struct block *b, uint32_t b_offset)
 {
 	unsigned int equal = 0;
@@ -110,7 +110,7 @@ static uint32_t moves_distance(uint32_t a, uint32_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The other side of a hunk of the commit. */
+/* Returns the other side of a hunk of the commit. */
 static struct block other_block(const struct moves *moves, size_t hunk, bool is_old)
 {
 	const struct repository_hunk *h = &moves->history->hunks[hunk];

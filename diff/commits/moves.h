@@ -32,8 +32,8 @@ bool moves_find(struct moves *moves, const struct repository_history *history, c
 	struct error *err);
 
 /*
- * Where the code of a line that a hunk made was before: in the same hunk, else elsewhere if it says so much that this
- * is no chance, or as the lines around it do. `offset`: of the line in the hunk. False: it is new.
+ * Finds where the code of a line that a hunk made was before: in the same hunk, else elsewhere if it says so much that
+ * this is no chance, or as the lines around it do. `offset`: of the line in the hunk. False: it is new.
  */
 bool moves_origin(
 	const struct moves *moves, const struct repository_hunk *hunk, uint32_t offset, struct move_place *place);

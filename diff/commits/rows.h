@@ -12,9 +12,9 @@ struct rows {
 	size_t offset; /* of that member, a uint32_t */
 };
 
-/* Of an array of struct `type` that is in the order of `member`. */
+/* The rows of an array of struct `type` that is in the order of `member`. */
 #define ROWS_BY(type, array, array_count, member)                                                                      \
 	((struct rows){ (array), (array_count), sizeof(struct type), offsetof(struct type, member) })
 
-/* The first of the rows that has this value, and how many do; where none does, the place where it would be. */
+/* Returns the first of the rows that has this value, and how many do; where none does, the place where it would be. */
 size_t rows_find(const struct rows *rows, uint32_t value, size_t *found);

@@ -46,8 +46,8 @@ struct tracer {
 	size_t away_count, away_capacity;
 	size_t line_count; /* that were ever followed */
 	/*
-	 * Of function and text: the change by which it came last, from 1 on, and for each change the one before it; 0:
-	 * there is none.
+	 * The latest change by function and text: the change by which it came last, from 1 on, and for each change the
+	 * one before it; 0: there is none.
 	 */
 	struct hash_map latest;
 	uint32_t *earlier; /* owned */
@@ -137,7 +137,7 @@ static void sort_lines(struct tracked_lines *lines)
 
 /* ---- One hunk ---- */
 
-/* Where the code of a hunk was before: the functions that it is within. */
+/* The place of a hunk's code before: the functions that it is within. */
 struct around {
 	uint32_t function[MAX_AROUND], own_line[MAX_AROUND];
 	size_t count;
@@ -186,7 +186,7 @@ static bool trace_follow(struct tracer *t, struct tracked line, const struct mov
 	return true;
 }
 
-/* A line that the hunk made, by its text. */
+/* Leaves a line that the hunk made, by its text. */
 static bool leave_hunk(
 	struct tracer *t, const struct repository_hunk *hunk, const struct tracked *line, struct tracked_lines *before)
 {

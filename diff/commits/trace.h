@@ -40,6 +40,6 @@ void trace_deinit(struct trace *trace);
 /* Sorts what was found, without what was taken back. The last step of a trace. */
 void trace_sort(struct trace *trace);
 
-/* The parts of a function. */
+/* Returns the parts of a function. */
 const struct trace_change *trace_changes_of(const struct trace *trace, uint32_t function, size_t *count);
 const struct trace_kept *trace_kept_of(const struct trace *trace, uint32_t function, size_t *count);

@@ -35,7 +35,9 @@ static const struct profile_mapping *commits_words_find_module(const struct prof
 	return NULL;
 }
 
-/* A library that is another build in head, and that no function of the user's own is in; NULL: none is known. */
+/*
+ * Returns a library that is another build in head, and that no function of the user's own is in; NULL: none is known.
+ */
 static const char *changed_library(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES])
 {
 	const struct profile *base = profiles[DIFF_BASE], *head = profiles[DIFF_HEAD];
@@ -57,7 +59,7 @@ static const char *changed_library(const struct diff *diff, const struct profile
 	return NULL;
 }
 
-/* What a share is of. */
+/* Returns what a share is of. */
 static const char *direction(const struct diff *diff)
 {
 	if (diff->verdict == DIFF_REGRESSED)

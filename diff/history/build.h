@@ -4,15 +4,15 @@
 #include "diff/history/history.h"
 
 /*
- * What the steps of history_create() share. Each step fills its part of a series, in this order: series.c, factors.c,
- * deploys.c, and behind them the search and the proof of changes.
+ * The state that the steps of history_create() share. Each step fills its part of a series, in this order: series.c,
+ * factors.c, deploys.c, and behind them the search and the proof of changes.
  */
 struct history_build {
 	struct history *history;
 	struct history_options options; /* without zeros, except period_ns */
 };
 
-/* The summary of a profile of the series. */
+/* Returns the summary of a profile of the series. */
 static inline const struct summary *series_summary(
 	const struct history *history, const struct history_series *series, size_t at)
 {
@@ -33,8 +33,8 @@ COMMON_MUST_CHECK
 bool factors_fill(struct history_build *build, struct history_series *series, struct error *err);
 
 /*
- * How fast the machine was in each profile of a series whose work is counted: the logarithm of the typical cost of its
- * functions, to which any number may be added. `*is_known`: enough functions tell.
+ * Estimates how fast the machine was in each profile of a series whose work is counted: the logarithm of the typical
+ * cost of its functions, to which any number may be added. `*is_known`: enough functions tell.
  */
 COMMON_MUST_CHECK
 bool factors_speed(const struct history *history, const struct history_series *series, double *speed, bool *is_known,
@@ -44,10 +44,10 @@ bool factors_speed(const struct history *history, const struct history_series *s
 COMMON_MUST_CHECK
 bool deploys_find(struct history_build *build, struct history_series *series, struct error *err);
 
-/* The first fact that changed at the profile `at`, in words: a string of the history, "" if none is known. */
+/* Finds the first fact that changed at the profile `at`, in words: a string of the history, "" if none is known. */
 COMMON_MUST_CHECK
 bool facts_changed(
 	struct history *history, const struct history_series *series, size_t at, uint32_t *words, struct error *err);
 
-/* Whether the program itself is another one at `at` than before, as far as is known. */
+/* Returns whether the program itself is another one at `at` than before, as far as is known. */
 bool facts_is_deploy(const struct history *history, const struct history_series *series, size_t at);

@@ -11,7 +11,7 @@
 /* Two points that are that near are one: where a change began is known to a profile. */
 enum { POINT_RADIUS = 1 };
 
-/* Of a service's total (diff/statistics/floor.c), from one start of it to another. */
+/* Assumed relative standard deviation of a service's total between two starts of it (diff/statistics/floor.c). */
 static const double whole_process_rsd = 0.1;
 
 /* The fact of a point of which nothing else is known. */
@@ -105,7 +105,7 @@ static void search_stretch(void *context, size_t stretch)
 			return;
 }
 
-/* In order of rows, whichever thread found them. */
+/* Takes the candidates in order of rows, whichever thread found them. */
 static bool take_candidates(struct finding *f, const struct searching *searching, size_t stretches, struct error *err)
 {
 	for (size_t i = 0; i < stretches; i++) {
@@ -180,7 +180,7 @@ static void keep_proven(struct finding *f)
 	f->candidates.count = kept;
 }
 
-/* The point that is nearest to `at`, within the radius; NULL: there is none. */
+/* Returns the point that is nearest to `at`, within the radius; NULL: there is none. */
 static const struct history_point *point_near(const struct history_series *series, size_t at)
 {
 	const struct history_point *nearest = NULL;
@@ -197,7 +197,7 @@ static const struct history_point *point_near(const struct history_series *serie
 	return nearest;
 }
 
-/* The most significant ones first: they know best where a change is, and the others follow them. */
+/* Places the most significant ones first: they know best where a change is, and the others follow them. */
 static bool points_place(struct finding *f, struct error *err)
 {
 	struct history_series *series = f->series;
@@ -249,7 +249,7 @@ static struct contrast contrast_between(
 		row->function == HISTORY_WHOLE ? whole_process_rsd : f->process_rsd);
 }
 
-/* How many profiles of [at, to) lie beyond all of [from, at), in the direction of the change. */
+/* Returns how many profiles of [at, to) lie beyond all of [from, at), in the direction of the change. */
 static size_t count_agreeing(const struct tested_row *row, size_t from, size_t at, size_t to, bool is_more)
 {
 	double edge = row->values[from];
@@ -262,7 +262,7 @@ static size_t count_agreeing(const struct tested_row *row, size_t from, size_t a
 	return agree;
 }
 
-/* The mean of [from, to), and of [from2, to2) as `after`, as if they followed each other. */
+/* Compares the mean of [from, to), and of [from2, to2) as `after`, as if they followed each other. */
 static bool differ(const struct finding *f, const struct tested_row *row, const size_t first[2], const size_t second[2])
 {
 	double means[2], variance = 0, delta;
@@ -360,7 +360,7 @@ static bool add_drift(struct finding *f, const struct history_drift *drift, stru
 	return true;
 }
 
-/* The candidates of one row, in order of time, each point once. */
+/* Makes the candidates of one row, in order of time, each point once. */
 static bool row_changes(struct finding *f, const struct history_candidate *candidates, size_t count, struct error *err)
 {
 	struct tested_row *row = &f->rows.items[candidates[0].row];

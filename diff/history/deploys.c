@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The version that a profile is of; 0: not known. */
+/* Returns the version that a profile is of; 0: not known. */
 static const char *version_at(const struct history *history, const struct history_series *series, size_t at)
 {
 	return summary_label(history->set, series_summary(history, series, at), PROFILE_LABEL_VERSION);
 }
 
-/* Whether a version comes back behind another one, and goes again: both ran at once, or times are wrong. */
+/* Returns a version that comes back behind another one, and goes again: both ran at once, or times are wrong. */
 static const char *interleaved_version(const struct history *history, const struct history_series *series)
 {
 	for (size_t point = 0; point + 2 < series->point_count; point++) {

@@ -57,7 +57,7 @@ enum history_code code_at(const struct history *history, const struct tested_row
 /* A deploy is a reason to expect a change, ten times as good as none. */
 static const double deploy_weight = 10;
 
-/* The weight of a test at a deploy, or of a search: their mean over the tests of a row is 1. */
+/* Returns the weight of a test at a deploy, or of a search: their mean over the tests of a row is 1. */
 static double weight_of_test(bool is_deploy, size_t deploys)
 {
 	double sum = deploy_weight * (double)deploys + 1;

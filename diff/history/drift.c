@@ -9,7 +9,7 @@ enum { MIN_PROFILES = 8 };
 /* A step at a deploy is more likely by this than one at any other profile. */
 static const double deploy_odds = 10;
 
-/* The criterion of Schwarz (1978): less is better. */
+/* Returns the criterion of Schwarz (1978): less is better. */
 static double criterion(double squares, size_t count, double parameters)
 {
 	double n = (double)count;
@@ -17,7 +17,7 @@ static double criterion(double squares, size_t count, double parameters)
 	return n * log(fmax(squares / n, 1e-24)) + parameters * log(n);
 }
 
-/* The weighted squares about the means between points. */
+/* Returns the weighted squares about the means between points. */
 static double squares_of_steps(
 	const struct tested_rows *rows, const struct tested_row *row, const size_t *ats, size_t count)
 {
@@ -37,7 +37,7 @@ static double squares_of_steps(
 	return squares;
 }
 
-/* About a straight line over the profiles' order. */
+/* Returns the sum of squares about a straight line over the profiles' order. */
 static double squares_of_line(const struct tested_rows *rows, const struct tested_row *row, double *first, double *last)
 {
 	size_t n = rows->series->count;
@@ -61,7 +61,10 @@ static double squares_of_line(const struct tested_rows *rows, const struct teste
 	return squares;
 }
 
-/* As a walk whose steps are all there is: each profile begins where the one before it ended. */
+/*
+ * Returns the sum of squares about a walk whose steps are all there is: each profile begins where the one before it
+ * ended.
+ */
 static double squares_of_walk(const struct tested_rows *rows, const struct tested_row *row)
 {
 	size_t n = rows->series->count;

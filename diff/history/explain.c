@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * What a diff found, as bytes; numbers are LEB128:
+ * The findings of a diff, as bytes; numbers are LEB128:
  *
  *	number of functions; of each: size and bytes of its key, what it is (enum explain_kind), its chain
  *
@@ -35,7 +35,7 @@ static bool explain_has_moved(const struct diff_function *f)
 	return f->total.state == DIFF_STATE_MOVED || f->self.state == DIFF_STATE_MOVED;
 }
 
-/* Whatever the diff has something to say of; [function] UINT8_MAX: nothing. */
+/* The findings of a diff by function; UINT8_MAX: nothing. */
 struct history_findings {
 	uint8_t *kinds;  /* owned */
 	size_t *chains;  /* owned */
@@ -151,7 +151,7 @@ static bool explain_read(const struct summary_set *set, struct byte_reader *r, s
 	return true;
 }
 
-/* What was found of the function of a change; NULL: nothing. */
+/* Returns what was found of the function of a change; NULL: nothing. */
 static const struct history_explained *explain_of(const struct history *history, const struct history_change *change,
 	const struct history_explained *found, size_t count)
 {

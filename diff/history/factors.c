@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /*
- * What makes the values of profiles comparable: one factor for each.
+ * Finds the factors that make the values of profiles comparable: one factor for each.
  *
  * Where nobody counted the work, the factor is the median of ratios (Anders and Huber 2010) of functions to what they
  * typically are in the series, as diff/statistics/load.h has it for two profiles. It assumes that most of the program's
@@ -15,7 +15,7 @@
  * unchanged code are taken for it where there are enough of them.
  */
 
-/* As the diff has it: fewer requests show no rate. */
+/* The least number of requests, as in the diff: fewer requests show no rate. */
 static const double min_requests = 100;
 
 /* A function with fewer samples in a profile has no useful ratio. */
@@ -170,7 +170,7 @@ static bool controls_keep_largest(struct factors_controls *controls, size_t chos
 	return true;
 }
 
-/* The typical value of each control at the present factors: the median of the profiles that have enough of it. */
+/* Finds the typical value of each control at the present factors: the median of the profiles that have enough of it. */
 static bool controls_typify(struct factors_controls *controls, struct error *err)
 {
 	const struct history_series *series = controls->series;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * What is known of the circumstances at each profile. A fact that a profile does not know differs from nothing: it is
- * compared with the last profile that knew it.
+ * Compares the circumstances that are known at each profile. A fact that a profile does not know differs from nothing:
+ * it is compared with the last profile that knew it.
  */
 
 enum { SHORT_ID = 7, MAX_WORD = 80 };

@@ -33,7 +33,7 @@ struct history_options {
 	int64_t period_ns;        /* profiles are compared with those at the same time of such a period; 0: with all */
 };
 
-/* What is known of the program's code at a change. */
+/* The state of the program's code at a change. */
 enum history_code {
 	HISTORY_CODE_UNKNOWN,
 	HISTORY_CODE_SAME,
@@ -62,8 +62,8 @@ struct history_change {
 	size_t point;
 	size_t went; /* the point where it was gone again; SIZE_MAX: it is open, the last profiles still have it */
 	/*
-	 * Of a function in percent of the series' typical total, of the total in the scaled unit. `before` and `after`
-	 * are means of the segments on both sides of the point; `last` is that of the last segment.
+	 * Values of a function in percent of the series' typical total, of the total in the scaled unit. `before` and
+	 * `after` are means of the segments on both sides of the point; `last` is that of the last segment.
 	 */
 	double before, after, last;
 	double delta, ci_low, ci_high; /* 95 % interval of after - before */
@@ -120,7 +120,9 @@ static inline const char *history_string(const struct history *history, uint32_t
 	return string_table_get(history->strings, id);
 }
 
-/* The values of a function in each profile of a series, in the unit of history_change.before, to values[count]. */
+/*
+ * Writes the values of a function in each profile of a series, in the unit of history_change.before, to values[count].
+ */
 void history_values(const struct history *history, const struct history_series *series, uint32_t function, bool is_self,
 	double *values);
 
@@ -146,8 +148,8 @@ bool history_explain(
 	struct history *history, const struct history_pair *pair, const struct diff *diff, struct error *err);
 
 /*
- * The same in two steps, for whoever keeps what a diff found: history_find() appends it as bytes, which are foreign
- * where history_apply() takes them over. ERROR_FORMAT: they are damaged, and nothing was changed.
+ * Does the same in two steps, for whoever keeps what a diff found: history_find() appends it as bytes, which are
+ * foreign where history_apply() takes them over. ERROR_FORMAT: they are damaged, and nothing was changed.
  */
 COMMON_MUST_CHECK
 bool history_find(const struct diff *diff, struct buffer *out, struct error *err);

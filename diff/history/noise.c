@@ -12,7 +12,9 @@ static const double kept_part = 0.8;
 /* A function that has so many samples in a profile is in each of them, unless it changed. */
 static const double samples_of_all = 5;
 
-/* What these differences know, in degrees of freedom for each: neighbours share a profile, and some are left out. */
+/*
+ * The weight of these differences, in degrees of freedom for each: neighbours share a profile, and some are left out.
+ */
 static const double freedom_part = 0.4;
 
 /* Fewer profiles do not show what profiles differ by; it is assumed then, as of changed code between two processes
@@ -28,7 +30,7 @@ static double counting_of(const struct tested_rows *rows, const struct tested_ro
 	return row->counting * rows->series->factor[profile];
 }
 
-/* Of a value, for a scale and a mean of 1. */
+/* Returns the variance of a value for a scale and a mean of 1. */
 static double variance_of(const struct tested_rows *rows, const struct tested_row *row, size_t profile)
 {
 	return fmax(counting_of(rows, row, profile) + rows->overdispersion, 1e-12);
@@ -69,9 +71,9 @@ static void partition(double *values, size_t count, size_t kept)
 }
 
 /*
- * The variance of a row from differences of profiles that lie `lag` apart, as parts of what its weights expect;
- * `scratch`: [profile]. Two profiles
- * that both lack a function which others have many samples of say nothing of its noise.
+ * Returns the variance of a row from differences of profiles that lie `lag` apart, as parts of what its weights expect;
+ * `scratch`: [profile]. Two profiles that both lack a function which others have many samples of say nothing of its
+ * noise.
  */
 static double noise_scale_of(const struct tested_rows *rows, const struct tested_row *row, size_t lag, double *scratch)
 {
@@ -136,7 +138,7 @@ static bool fit(struct tested_rows *rows, struct dispersion *dispersions, double
 
 /* ---- Dependence ---- */
 
-/* How much of a row's variance is not counting: 0 to 1. */
+/* Returns how much of a row's variance is not counting: 0 to 1. */
 static double overdispersed_part(const struct tested_rows *rows, const struct tested_row *row)
 {
 	return rows->overdispersion > 0 ? rows->overdispersion / (rows->overdispersion + mean_counting(rows, row)) : 0;

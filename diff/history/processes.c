@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * What differs from one start of a program to the next, as the placement of its memory: functions of unchanged code
+ * Variation from one start of a program to the next, as by the placement of its memory: functions of unchanged code
  * show it, where profiles on both sides of a start are of one process each. Where they are too few it is assumed, as
  * diff/statistics/floor.c has it.
  */
@@ -73,7 +73,7 @@ static uint64_t fingerprint_of(
 	return row ? row->fingerprint : 0;
 }
 
-/* What one row shows of the start at [from, at, to); false: nothing. */
+/* Finds the difference that one row shows at the start at [from, at, to); false: nothing. */
 static bool shows(const struct history *history, const struct tested_rows *rows, const struct tested_row *row,
 	size_t from, size_t at, size_t to, double *excess)
 {

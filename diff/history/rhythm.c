@@ -101,7 +101,9 @@ bool rhythm_remove(const struct history_build *build, struct tested_rows *rows, 
 	return ok;
 }
 
-/* How the load of profiles correlates with that of the profile a day later, within an hour; NAN: too few pairs. */
+/*
+ * Returns how the load of profiles correlates with that of the profile a day later, within an hour; NAN: too few pairs.
+ */
 static double correlation_of_days(const struct history *history, const struct history_series *series)
 {
 	double mean = 0, products = 0, squares = 0;

@@ -65,7 +65,7 @@ static size_t history_rows_choose(const struct history_build *build, struct hist
 	return chosen;
 }
 
-/* Of each chosen function the self times of all profiles, then the totals. */
+/* Fills the values of each chosen function: the self times of all profiles, then the totals. */
 static void fill_values(const struct history *history, const struct history_series *series,
 	const struct history_rows_sums *sums, double *values)
 {

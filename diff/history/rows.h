@@ -24,7 +24,9 @@ struct tested_row {
 	double counting; /* relative variance of a value by its profile's error, for a factor of 1 */
 	double samples;  /* of all profiles, as far as the counting variance tells; INFINITY: it does not */
 	double scale, freedom;
-	/* By how much more the mean of profiles varies than if they were independent: machines have slow moods. */
+	/*
+	 * The factor by which the mean of profiles varies more than if they were independent: machines have slow moods.
+	 */
 	double dependence;
 	double least_effect; /* that matters, in the unit of the values */
 };
@@ -52,7 +54,7 @@ void rows_deinit(struct tested_rows *rows);
 COMMON_MUST_CHECK
 bool speed_remove(const struct history_build *build, struct tested_rows *rows, struct error *err);
 
-/* The end of the stretch that begins at a profile: the next one with which something is known to have begun. */
+/* Returns the end of the stretch that begins at a profile: the next one with which something is known to have begun. */
 static inline size_t rows_stretch_end(const struct tested_rows *rows, size_t from)
 {
 	size_t to = from + 1;
@@ -66,5 +68,5 @@ static inline size_t rows_stretch_end(const struct tested_rows *rows, size_t fro
 COMMON_MUST_CHECK
 bool noise_fill(struct tested_rows *rows, struct error *err);
 
-/* The weight of a row's value: the inverse of its variance, for a scale and a mean of 1. */
+/* Returns the weight of a row's value: the inverse of its variance, for a scale and a mean of 1. */
 double noise_weight(const struct tested_rows *rows, const struct tested_row *row, size_t profile);

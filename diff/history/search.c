@@ -72,9 +72,9 @@ static struct contrast contrast_of_sums(const struct tested_row *row, double sca
 }
 
 /*
- * The variance of a difference for what starts of processes decide, in units of that of one process: the sum of the
- * squares of how much more a process has of one side than of the other. Profiles with processes of their own would have
- * 1 / n of each side, which their scale has already.
+ * Returns the variance of a difference for what starts of processes decide, in units of that of one process: the sum of
+ * the squares of how much more a process has of one side than of the other. Profiles with processes of their own would
+ * have 1 / n of each side, which their scale has already.
  */
 static double process_variance(const uint32_t *processes, size_t from, size_t at, size_t to)
 {
@@ -251,7 +251,7 @@ static int search_by_at(const void *a, const void *b)
 	return ORDER(x->at, y->at);
 }
 
-/* The noise about the means between the candidates, at least that of the search. */
+/* Returns the noise about the means between the candidates, at least that of the search. */
 static double scale_between(const struct looking *l, const struct history_candidate *candidates, size_t count)
 {
 	size_t n = l->search->rows->series->count, next = 0;
@@ -283,7 +283,7 @@ static double samples_between(const struct looking *l, size_t from, size_t to)
 	return fmax(0, samples);
 }
 
-/* The part of the samples of [from, to) that would lie from `at` on, if nothing had changed. */
+/* Returns the part of the samples of [from, to) that would lie from `at` on, if nothing had changed. */
 static double share_behind(const struct looking *l, size_t from, size_t at, size_t to)
 {
 	double sums[2] = { 0 };
@@ -294,8 +294,8 @@ static double share_behind(const struct looking *l, size_t from, size_t at, size
 }
 
 /*
- * The p of a split between its neighbours. Where a side has few samples their numbers are compared, as the diff does
- * (diff/statistics/small.c): a function that was not there, or one sample more than none, is not normal.
+ * Returns the p of a split between its neighbours. Where a side has few samples their numbers are compared, as the diff
+ * does (diff/statistics/small.c): a function that was not there, or one sample more than none, is not normal.
  */
 static double p_between(const struct looking *l, size_t from, size_t at, size_t to, size_t points)
 {

@@ -4,8 +4,8 @@
 #include "diff/history/rows.h"
 
 /*
- * Where the values of a row change: binary segmentation. In each segment the most significant split is taken, and what
- * lies on both sides of it is searched in turn.
+ * The search for places where the values of a row change: binary segmentation. In each segment the most significant
+ * split is taken, and what lies on both sides of it is searched in turn.
  *
  * A split at a deploy, or where another process of the program begins, is known beforehand: its p is that of Student's
  * t. Any other one pays for having been looked for: its p is multiplied by the number of splits that were compared
@@ -67,7 +67,7 @@ COMMON_MUST_CHECK
 bool processes_number(
 	const struct history *history, const struct history_series *series, uint32_t **processes, struct error *err);
 
-/* How much functions differ from process to process: a relative standard deviation. */
+/* Estimates how much functions differ from process to process: a relative standard deviation. */
 COMMON_MUST_CHECK
 bool processes_vary(const struct history *history, const struct tested_rows *rows, const uint32_t *processes,
 	double *rsd, struct error *err);

@@ -8,8 +8,8 @@
 enum { MIN_PROFILES = 8 };
 
 /*
- * The speed about its mean between deploys and starts: what those change is none of the machine's. Where none is known
- * a step of the typical cost may be that of a release which changed many functions: false.
+ * Makes the speed one about its mean between deploys and starts: what those change is none of the machine's. Where none
+ * is known a step of the typical cost may be that of a release which changed many functions: false.
  */
 static bool centre(const struct tested_rows *rows, double *speed)
 {
@@ -28,7 +28,7 @@ static bool centre(const struct tested_rows *rows, double *speed)
 	return stretches > 1;
 }
 
-/* By how much of its mean the row has more where the machine is slower by a factor of e: least squares. */
+/* Returns by how much of its mean the row has more where the machine is slower by a factor of e: least squares. */
 static double slope_of(const struct tested_rows *rows, const struct tested_row *row, const double *speed)
 {
 	double products = 0, squares = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is summed up, and where it goes. */
+/* The values that are summed up, and where the sums go. */
 struct summarize_summing {
 	struct summary_set *set;
 	const struct profile *profile;
@@ -20,8 +20,8 @@ struct summarize_summing {
 /* ---- Errors ---- */
 
 /*
- * The standard error of a row by its units: the delete-one jackknife of value over size (Efron and Stein, The jackknife
- * estimate of variance, Annals of Statistics 9, 1981), times the size.
+ * Returns the standard error of a row by its units: the delete-one jackknife of value over size (Efron and Stein, The
+ * jackknife estimate of variance, Annals of Statistics 9, 1981), times the size.
  */
 static double summing_jackknife(const struct summarize_summing *s, const double *values, double sum)
 {
@@ -42,8 +42,8 @@ static double summing_jackknife(const struct summarize_summing *s, const double 
 }
 
 /*
- * The standard error of counting samples. Where the size is the total, a row of all of it cannot vary; it still has the
- * error of one sample, since no value is exact.
+ * Returns the standard error of counting samples. Where the size is the total, a row of all of it cannot vary; it still
+ * has the error of one sample, since no value is exact.
  */
 static double summing_counting(const struct summarize_summing *s, double sum)
 {
@@ -127,7 +127,7 @@ static bool summing_has_users_functions(const struct profile *profile, uint32_t 
 	return false;
 }
 
-/* Whether the module is the first word of the command, or the name of the first process. */
+/* Returns whether the module is the first word of the command, or the name of the first process. */
 static bool summing_is_command(const struct profile *profile, uint32_t module)
 {
 	enum { COMM_CHARS = 15 };
@@ -226,7 +226,7 @@ static void summing_runs(const struct summarize_summing *s, int64_t file_time_un
 		summary->start_unix_ns = file_time_unix_ns;
 }
 
-/* The share of samples that were lost, or whose stacks were cut. */
+/* Returns the share of samples that were lost, or whose stacks were cut. */
 static double summing_lost(const struct profile_quality *quality)
 {
 	double kept = (double)quality->samples, all = kept + (double)quality->lost;

@@ -20,7 +20,7 @@ void history_values(const struct history *history, const struct history_series *
 	}
 }
 
-/* Whether something is proven to have changed there, or to have gone again. */
+/* Returns whether something is proven to have changed there, or to have gone again. */
 static bool has_change(const struct history_series *series, size_t point)
 {
 	for (size_t i = 0; i < series->change_count; i++) {

@@ -6,7 +6,7 @@
 
 enum { NO_LINE = UINT32_MAX, MOST_LEVELS = 32 };
 
-/* How often a line occurs in the part at hand, and where in head. */
+/* The number of times that a line occurs in the part at hand, and its places in head. */
 struct occurrence {
 	uint32_t base, head, at;
 };
@@ -53,13 +53,13 @@ static int32_t *trace_of(const struct align *align, int32_t edits)
 	return align->trace + (size_t)edits * ((size_t)edits + 1) / 2;
 }
 
-/* How far `edits` lead on a diagonal; only every other diagonal is reached. */
+/* Returns how far `edits` lead on a diagonal; only every other diagonal is reached. */
 static int32_t traced(const struct align *align, int32_t edits, int32_t diagonal)
 {
 	return trace_of(align, edits)[(diagonal + edits) / 2];
 }
 
-/* Whether the last of the edits is a line of head that was added. */
+/* Returns whether the last of the edits is a line of head that was added. */
 static bool comes_by_head(const struct align *align, int32_t edits, int32_t diagonal)
 {
 	return diagonal == -edits ||
@@ -272,8 +272,8 @@ static struct align_text without_indentation(struct align_text line)
 }
 
 /*
- * What two lines have in common at their beginning and end, in parts of the longer one. The same indentation is half as
- * much again: the lines do their work as often.
+ * Returns what two lines have in common at their beginning and end, in parts of the longer one. The same indentation is
+ * half as much again: the lines do their work as often.
  */
 static uint32_t likeness(struct align_text whole_a, struct align_text whole_b)
 {

@@ -15,7 +15,7 @@ struct spent {
 	double time;
 };
 
-/* Where the instructions of some code begin. */
+/* The addresses at which the instructions of some code begin. */
 struct decoded {
 	const struct profile_code *code; /* NULL: none yet */
 	uint32_t *offsets;               /* owned: rising */
@@ -61,7 +61,7 @@ static bool list_rows(struct disassembly *d, struct error *err)
 	return true;
 }
 
-/* Whether an address is at a line: that of an interpreter is not at one of the function that it runs. */
+/* Returns whether an address is at a line: that of an interpreter is not at one of the function that it runs. */
 static bool assembly_is_at(
 	const struct profile *profile, const struct profile_location *location, const struct diff_place *place)
 {
@@ -106,7 +106,7 @@ static int compare_spent(const void *left, const void *right)
 	return a->code != b->code ? ORDER(a->code, b->code) : ORDER(a->address, b->address);
 }
 
-/* One entry for each row and address. */
+/* Makes one entry for each row and address. */
 static void assembly_add_up(struct disassembly *d)
 {
 	size_t count = 0;
@@ -181,7 +181,7 @@ static bool assembly_decode(struct disassembly *d, const struct profile_code *co
 	return true;
 }
 
-/* The instruction that begins at an address; `count`: none does. */
+/* Returns the instruction that begins at an address; `count`: none does. */
 static size_t find_instruction(const struct decoded *decoded, uint64_t address)
 {
 	uint64_t offset = address - decoded->code->address;
@@ -263,7 +263,7 @@ static bool find_least(const struct spent *spent, size_t count, double *least, s
 	return true;
 }
 
-/* What is shown of a row so far. */
+/* The instructions of a row that are shown so far. */
 struct assembly_shown {
 	const struct profile_code *code;
 	size_t next; /* the instruction behind the last one that is shown */

@@ -19,5 +19,5 @@ bool choose_functions(const struct diff *diff, const struct listing_options *opt
 	struct error *err);
 void choice_deinit(struct listing_choice *choice);
 
-/* Whether a function's difference is proven: its own, or that with all that it calls. */
+/* Returns whether a function's difference is proven: its own, or that with all that it calls. */
 bool choose_is_proven(const struct diff *diff, const struct diff_function *function);

@@ -5,7 +5,7 @@
 #include "diff/listing/listing.h"
 #include "diff/listing/sources.h"
 
-/* What the steps of making a listing share. */
+/* The state that the steps of making a listing share. */
 
 /* Places of one side, in the order of their functions; those of a function's own file first, in order of lines. */
 struct lister_places {
@@ -26,7 +26,7 @@ struct lister {
 	size_t row_count; /* of all functions so far */
 };
 
-/* How many bytes of a line are kept. */
+/* Returns how many bytes of a line are kept. */
 static inline size_t lister_line_bytes(const struct lister *lister)
 {
 	return lister->options->line_bytes ? lister->options->line_bytes : LISTING_LINE_BYTES;

@@ -17,7 +17,7 @@
  * may have the time of the one before it ("± one line").
  */
 
-/* Where a text comes from. */
+/* The source of a text. */
 enum listing_place {
 	LISTING_NOWHERE,
 	LISTING_KEPT,       /* the profile has it */
@@ -80,7 +80,7 @@ struct listing_row {
 	bool is_gap;                /* lines that are left out: no line, no time */
 	/* Its instructions: listing.instructions[side] from this one on. */
 	uint32_t first_instruction[DIFF_SIDES], instruction_count[DIFF_SIDES];
-	/* And those left out, beyond the most of a line: how many, and the time in them. */
+	/* The numbers of those left out, beyond the most of a line: how many, and the time in them. */
 	uint32_t more_instructions[DIFF_SIDES];
 	double more_time[DIFF_SIDES];
 };
@@ -114,10 +114,10 @@ struct listing {
 	uint32_t *place_rows[DIFF_SIDES];
 };
 
-/* How many bytes of a line a listing keeps, unless more are asked for. */
+/* The most bytes of a line that a listing keeps, unless more are asked for. */
 enum { LISTING_LINE_BYTES = 400 };
 
-/* How many functions one listing has at most. */
+/* The most functions that one listing has. */
 enum { LISTING_MOST_FUNCTIONS = 200, LISTING_MOST_ROWS = 1 << 17 };
 
 /*

@@ -81,7 +81,7 @@ static bool match_texts(const struct lister_side sides[DIFF_SIDES], uint32_t *ma
 	return done;
 }
 
-/* How far a line is from the definition of its function, or from its first line. */
+/* Returns how far a line is from the definition of its function, or from its first line. */
 static int64_t listing_rows_distance(const struct lister_side *side, size_t line)
 {
 	return (int64_t)side->numbers[line] - (side->definition ? side->definition : side->numbers[0]);

@@ -34,7 +34,7 @@ static void take_places(const struct lister *lister, enum diff_side side, uint32
 	}
 }
 
-/* The function of the profile that most of the time was in: functions of several files may be one. */
+/* Returns the function of the profile that most of the time was in: functions of several files may be one. */
 static const struct profile_function *side_function_of(
 	const struct lister *lister, enum diff_side side, const struct lister_side *found)
 {
@@ -77,7 +77,7 @@ static bool find_definition(struct lister *lister, enum diff_side side, struct l
 	return size == 0 || string_table_add(lister->listing->strings, path, size, &text->file, err);
 }
 
-/* Where the function begins and ends; in text by its indentation, else by its samples. */
+/* Finds where the function begins and ends; in text by its indentation, else by its samples. */
 static void side_find_bounds(
 	const struct lister *lister, enum diff_side side, struct listing_text *text, const struct lister_side *found)
 {

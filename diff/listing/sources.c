@@ -59,7 +59,7 @@ static bool listing_sources_read_text(int fd, size_t most, char **bytes, size_t 
 	return true;
 }
 
-/* Whether a file was last changed before the program was started. */
+/* Returns whether a file was last changed before the program was started. */
 static bool is_older_than_runs(const struct profile *profile, int fd)
 {
 	struct stat stat;
@@ -74,7 +74,7 @@ static bool is_older_than_runs(const struct profile *profile, int fd)
 	return true;
 }
 
-/* What shows that a file without an MD5 to compare is the one. */
+/* Returns what shows that a file without an MD5 to compare is the one. */
 static enum profile_source_proof proof_of_place(
 	const struct listing_sources *sources, const struct sources_file *file, enum listing_place place, int fd)
 {

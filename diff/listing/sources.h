@@ -31,7 +31,7 @@ struct listing_sources {
 	size_t bytes;            /* of all files that were read */
 };
 
-/* What is known of a file beside its path. */
+/* The state of a file, beside its path. */
 struct sources_file {
 	uint32_t path;        /* string of the listing */
 	uint32_t line;        /* that the text must have */

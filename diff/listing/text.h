@@ -22,7 +22,7 @@ struct text_block {
 	size_t line_count;
 };
 
-/* What is there of a file: in order of lines, without overlaps. */
+/* The text of a file: in order of lines, without overlaps. */
 struct text {
 	struct text_block *blocks; /* owned */
 	size_t block_count;
@@ -40,10 +40,10 @@ bool text_of_file(char *bytes, size_t size, struct text *text, struct error *err
 COMMON_MUST_CHECK
 bool text_of_profile(const struct profile *profile, uint32_t source_file, struct text *text, struct error *err);
 
-/* The block that has a line; NULL: none has it. */
+/* Returns the block that has a line; NULL: none has it. */
 const struct text_block *text_block_at(const struct text *text, uint32_t line);
 
-/* A line; NULL: it is not there. */
+/* Returns a line; NULL: it is not there. */
 const struct text_line *text_line_at(const struct text *text, uint32_t line);
 
 /* Adds a line to a table of strings; of more than `most_bytes` a mark stands for the rest. */

@@ -24,7 +24,7 @@ static bool fill_file(struct diff_build *build, struct diff_function *to, const 
 	       string_table_add(build->diff->strings, parts.file, parts.file_bytes, &to->file, err);
 }
 
-/* The name of the file of a function of a script, with the line. */
+/* Fills the name of the file of a function of a script, with the line. */
 static bool fill_file_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -41,8 +41,8 @@ static bool fill_file_shown(struct diff_build *build, struct diff_function *to, 
 }
 
 /*
- * The place at which people look for a function: its module; for one whose name tells its file, that; and the package
- * where the shown name leaves it out.
+ * Fills the place at which people look for a function: its module; for one whose name tells its file, that; and the
+ * package where the shown name leaves it out.
  */
 static bool fill_shown_in(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
@@ -238,7 +238,7 @@ static const char *last_component(const char *path)
 /* A hash over what must be equal to match; 0 if the function is not to be matched. */
 typedef uint64_t match_hash(const struct diff_build *build, enum diff_side side, const struct diff_function *function);
 
-/* The length of the key's part before the module; 0: the key has no such part. */
+/* Returns the length of the key's part before the module; 0: the key has no such part. */
 static size_t name_size(const char *key)
 {
 	const char *tick = strrchr(key, '`');

@@ -15,7 +15,7 @@ bool align_functions(struct diff_build *build, struct error *err);
 /* Merges base's function `base` and head's function `head`, each one-sided, into head's entry. */
 void align_merge(struct diff_build *build, uint32_t base, uint32_t head, enum diff_tier tier);
 
-/* Whether `function` was not merged into another one and occurs on `side` only. */
+/* Returns whether `function` was not merged into another one and occurs on `side` only. */
 static inline bool align_only_on(const struct diff_build *build, uint32_t function, enum diff_side side)
 {
 	return build->redirect[function] == function && build->present[side][function] &&

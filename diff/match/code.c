@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The pieces of a side's functions, by the diff's numbers. */
+/* Collects the pieces of a side's functions, by the diff's numbers. */
 static bool code_collect_pieces(
 	const struct diff_build *build, enum diff_side side, struct code_pieces *pieces, struct error *err)
 {
@@ -38,7 +38,7 @@ static bool compare_fingerprints(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* The build id of a module if the profile has exactly one for it, else "". */
+/* Returns the build id of a module if the profile has exactly one for it, else "". */
 static const char *module_build_id(const struct profile *profile, const char *module)
 {
 	const char *found = "";
@@ -66,7 +66,10 @@ static bool module_is_same(const struct diff_build *build, uint32_t module)
 	return base[0] != '\0' && strcmp(base, module_build_id(build->profiles[DIFF_HEAD], name)) == 0;
 }
 
-/* Whether a mapping of a profile is of this module, by its own name or by the one that it has on the other side. */
+/*
+ * Returns whether a mapping of a profile is of this module, by its own name or by the one that it has on the other
+ * side.
+ */
 static bool is_of_module(const struct diff_build *build, const struct profile *profile,
 	const struct profile_mapping *mapping, uint32_t module)
 {
@@ -77,7 +80,7 @@ static bool is_of_module(const struct diff_build *build, const struct profile *p
 				       build->module_of[id] > 0 && build->module_of[id] == build->module_of[module]);
 }
 
-/* The file that a module is on a side, if it is one; else PROFILE_NONE. */
+/* Returns the file that a module is on a side, if it is one; else PROFILE_NONE. */
 static uint32_t match_code_find_file(const struct diff_build *build, enum diff_side side, uint32_t module)
 {
 	const struct profile *profile = build->profiles[side];
@@ -96,7 +99,7 @@ static int by_address(const void *left, const void *right)
 	return ORDER(*a, *b);
 }
 
-/* The sampled addresses of a file, sorted; NULL: out of memory. */
+/* Returns the sampled addresses of a file, sorted; NULL: out of memory. */
 static uint64_t *addresses_of(const struct profile *profile, uint32_t mapping, size_t *count)
 {
 	uint64_t *addresses = malloc((profile->location_count + 1) * sizeof(*addresses));
@@ -110,7 +113,9 @@ static uint64_t *addresses_of(const struct profile *profile, uint32_t mapping, s
 	return addresses;
 }
 
-/* Whether most of the addresses that were sampled on one side were so on the other one: code lies where it lay. */
+/*
+ * Returns whether most of the addresses that were sampled on one side were so on the other one: code lies where it lay.
+ */
 static bool lies_alike(const struct diff_build *build, const uint32_t files[DIFF_SIDES])
 {
 	size_t count[DIFF_SIDES], common = 0;
@@ -260,8 +265,8 @@ static int by_fingerprint(const void *a, const void *b)
 }
 
 /*
- * The only function that has this piece of code, or PROFILE_NONE if several have it, as is common for trivial code
- * (`return 0;`). `*at` moves to the next piece.
+ * Returns the only function that has this piece of code, or PROFILE_NONE if several have it, as is common for trivial
+ * code (`return 0;`). `*at` moves to the next piece.
  */
 static uint32_t sole_owner(const struct code_pieces *pieces, uint64_t fingerprint, size_t *at)
 {

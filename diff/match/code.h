@@ -11,21 +11,21 @@ COMMON_MUST_CHECK
 bool code_compare(struct diff_build *build, struct error *err);
 
 /*
- * Whether a module (string of the diff) is a binary that both sides have, and each another one: the linker may have put
- * its functions elsewhere.
+ * Returns whether a module (string of the diff) is a binary that both sides have, and each another one: the linker may
+ * have put its functions elsewhere.
  */
 bool code_module_is_relinked(const struct diff_build *build, uint32_t module);
 
 /*
- * Whether two functions, each of one side only, may be one function that was renamed. They are not if the other
+ * Returns whether two functions, each of one side only, may be one function that was renamed. They are not if the other
  * recording's binary contains the code of either (the same binary, the same kernel) and it merely was not sampled
  * there. A PLT stub has the name of the function that it calls. Needs code_compare().
  */
 bool code_may_be_renamed(const struct diff_build *build, uint32_t base, uint32_t head);
 
 /*
- * Whether two functions, each of one side only, are inlined in functions of the same code. Then that code has got
- * another name, provided that they have the same callers and time.
+ * Returns whether two functions, each of one side only, are inlined in functions of the same code. Then that code has
+ * got another name, provided that they have the same callers and time.
  */
 bool code_is_renamed_inside(const struct diff_build *build, uint32_t base, uint32_t head);
 

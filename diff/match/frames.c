@@ -23,7 +23,7 @@ static bool match_frames_is_candidate(const struct diff_function *f)
 	       !diff_state_is_difference((enum diff_state)f->self.state);
 }
 
-/* The part of `part` that `whole` can account for. */
+/* Returns the part of `part` that `whole` can account for. */
 static double within(double part, double whole)
 {
 	if (part * whole <= 0)
@@ -31,7 +31,7 @@ static double within(double part, double whole)
 	return fabs(part) < fabs(whole) ? part : whole;
 }
 
-/* What a node gave to a node below a frame, or took from it. */
+/* The time that a node gave to a node below a frame, or took from it. */
 struct match_frames_claim {
 	double amount;
 	uint32_t frame; /* the node of the frame */
@@ -65,13 +65,15 @@ static double match_frames_node_delta(const struct diff *diff, uint32_t node)
 	return diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
 }
 
-/* Whether both sides have been at a node. One that only one side has may be a frame that came or went itself. */
+/*
+ * Returns whether both sides have been at a node. One that only one side has may be a frame that came or went itself.
+ */
 static bool has_both(const struct diff *diff, uint32_t node)
 {
 	return diff->node_total[DIFF_BASE][node] > 0 && diff->node_total[DIFF_HEAD][node] > 0;
 }
 
-/* The nearest node above one that both sides have; 0 for the root. */
+/* Returns the nearest node above one that both sides have; 0 for the root. */
 static uint32_t match_frames_place_of(struct match_frames_search *s, uint32_t node)
 {
 	const struct diff *diff = s->build->diff;
@@ -91,7 +93,7 @@ static void note_children(struct match_frames_search *s, uint32_t place, bool en
 		s->child[nodes[n].function] = enter ? n : PROFILE_NONE;
 }
 
-/* What a node still has to give to a frame, or to take from it. Frames above and below each other share it. */
+/* Returns what a node still has to give to a frame, or to take from it. Frames above and below each other share it. */
 static double left_of(const struct match_frames_search *s, uint32_t node, uint32_t frame)
 {
 	const struct diff_node *nodes = s->build->diff->nodes;
@@ -103,8 +105,8 @@ static double left_of(const struct match_frames_search *s, uint32_t node, uint32
 }
 
 /*
- * The part of the difference below a frame that the nodes of the same functions right below its place make up for. With
- * `claim`, they have no more to give.
+ * Returns the part of the difference below a frame that the nodes of the same functions right below its place make up
+ * for. With `claim`, they have no more to give.
  */
 static double found_below(struct match_frames_search *s, uint32_t frame, bool claim)
 {
@@ -170,7 +172,9 @@ static double take_found(struct match_frames_search *s, uint32_t function)
 	return sum;
 }
 
-/* The partner of a function whose total changed: the caller that lost or gained the time. PROFILE_NONE: none. */
+/*
+ * Returns the partner of a function whose total changed: the caller that lost or gained the time. PROFILE_NONE: none.
+ */
 static uint32_t match_frames_find_partner(struct match_frames_search *s, uint32_t function)
 {
 	const struct diff_estimate *total = &s->build->diff->functions[function].total;

@@ -9,7 +9,7 @@ static enum profile_interrupt interrupts_kind_of(const struct diff *diff, const 
 	return profile_interrupt_of(diff_string(diff, f->name), diff_string(diff, f->module));
 }
 
-/* Whether a wait is for a CPU in a comparison, where it is the machine's. */
+/* Returns whether a wait is for a CPU in a comparison, where it is the machine's. */
 static bool is_of_machine(const struct diff_build *build, uint32_t node)
 {
 	const struct diff *diff = build->diff;
@@ -167,7 +167,7 @@ static bool allocate_variants(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* Whether a marked node is in a run-time compiler: it or a node above it is the frame of that. */
+/* Returns whether a marked node is in a run-time compiler: it or a node above it is the frame of that. */
 static bool is_in_compiler(const struct diff_build *build, uint32_t node)
 {
 	const struct diff *diff = build->diff;

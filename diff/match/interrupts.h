@@ -32,13 +32,13 @@
 COMMON_MUST_CHECK
 bool interrupts_mark(struct diff_build *build, struct error *err);
 
-/* Whether a node is waiting for a CPU that counts as the machine's. */
+/* Returns whether a node is waiting for a CPU that counts as the machine's. */
 bool interrupts_is_run_queue(const struct diff *diff, uint32_t node);
 
-/* The share of interrupts in a side's time, without waiting for a CPU and run-time compilers. */
+/* Returns the share of interrupts in a side's time, without waiting for a CPU and run-time compilers. */
 double interrupts_share(const struct diff *diff, enum diff_side side);
 
-/* Whether a node's time is part of its parent's: that of an entry is not. */
+/* Returns whether a node's time is part of its parent's: that of an entry is not. */
 static inline bool interrupts_pass_up(const struct diff *diff, uint32_t node)
 {
 	return !(diff->nodes[node].flags & DIFF_NODE_INTERRUPT) ||

@@ -50,8 +50,8 @@ static bool near(double base, double head, double tolerance, double sample)
 }
 
 /*
- * The time of callees that both functions have below this parent: the lesser of both times, for each callee. `marks` is
- * zero before and after.
+ * Returns the time of callees that both functions have below this parent: the lesser of both times, for each callee.
+ * `marks` is zero before and after.
  */
 static double shared_callees(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks)
 {
@@ -179,7 +179,7 @@ static double name_similarity(const char *a_key, const char *b_key)
 	return 2.0 * rows[a_size & 1][b_size] / (double)(a_size + b_size);
 }
 
-/* Whether both have nearly all of their time below the same callers, and as much of it. */
+/* Returns whether both have nearly all of their time below the same callers, and as much of it. */
 static bool is_in_same_place(const struct diff_build *build, const struct moved_pair *pair)
 {
 	const struct diff_function *base = &build->diff->functions[pair->base],
@@ -191,7 +191,7 @@ static bool is_in_same_place(const struct diff_build *build, const struct moved_
 	       near(pair->base_time, pair->head_time, time_tolerance, build->sample_weight[DIFF_BASE]);
 }
 
-/* Whether both call the same functions: a few identical callees are as good as many similar ones. */
+/* Returns whether both call the same functions: a few identical callees are as good as many similar ones. */
 static bool calls_the_same(const struct diff_build *build, const struct moved_pair *pair)
 {
 	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
@@ -312,8 +312,8 @@ static bool unproven(enum diff_state state)
 }
 
 /*
- * Whether the caller's self time changed by the time of the function that came or went, while the caller's total stayed
- * flat.
+ * Returns whether the caller's self time changed by the time of the function that came or went, while the caller's
+ * total stayed flat.
  */
 static bool is_transfer(
 	const struct diff_build *build, enum diff_side side, const struct diff_function *f, const struct transfer *t)

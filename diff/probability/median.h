@@ -8,20 +8,20 @@ struct weighted_value {
 };
 
 /*
- * The value that halves the weight; if the border falls between two values, their mean, so that negating all values
- * negates the result. NAN without weight. Sorts the array.
+ * Returns the value that halves the weight; if the border falls between two values, their mean, so that negating all
+ * values negates the result. NAN without weight. Sorts the array.
  */
 double weighted_median(struct weighted_value *values, size_t count);
 
 /*
- * The variance of that median, from the scatter of the values around it: their median absolute deviation, converted as
- * for a normal distribution (Rousseeuw and Croux 1993), and the efficiency of the median, 2/pi of the mean's.
- * Overwrites the values.
+ * Returns the variance of that median, from the scatter of the values around it: their median absolute deviation,
+ * converted as for a normal distribution (Rousseeuw and Croux 1993), and the efficiency of the median, 2/pi of the
+ * mean's. Overwrites the values.
  */
 double weighted_median_variance(struct weighted_value *values, size_t count, double median);
 
 /*
- * The mean of the middle half of the weight (Tukey's midmean): as robust as the median against outliers of up to a
- * quarter of the weight, and less variable. Sorts the array.
+ * Returns the mean of the middle half of the weight (Tukey's midmean): as robust as the median against outliers of up
+ * to a quarter of the weight, and less variable. Sorts the array.
  */
 double weighted_midmean(struct weighted_value *values, size_t count);

@@ -15,13 +15,15 @@ enum { MIN_ROWS = 5 };
 /* A row above this upper tail of the prior is of another kind (bursts), and keeps its own variance. */
 static const double outlier_tail = 0.01;
 
-/* By how many standard errors the scatter of rows that count nothing is taken to be larger than it is found. */
+/*
+ * The number of standard errors by which the scatter of rows that count nothing is taken to be larger than it is found.
+ */
 static const double alike_caution = 1;
 
 /* Lower bound of a variance's ratio, since the logarithm of 0 is minus infinity. */
 static const double least_ratio = 1e-4;
 
-/* Inverse of the trigamma function by Newton's method on its reciprocal (Smyth 2004, appendix). */
+/* Returns the inverse of the trigamma function by Newton's method on its reciprocal (Smyth 2004, appendix). */
 static double trigamma_inverse(double x)
 {
 	double y;
@@ -52,7 +54,8 @@ static double median_ratio(
 }
 
 /*
- * The overdispersion at which the rows' median ratio is the one expected by chance. Rows with many samples decide it.
+ * Returns the overdispersion at which the rows' median ratio is the one expected by chance. Rows with many samples
+ * decide it.
  */
 static double fit_overdispersion(
 	const struct dispersion *rows, size_t count, double freedom, struct weighted_value *scratch)

@@ -25,8 +25,8 @@ bool moderation_fit(
 	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
 
 /*
- * The same of rows that count nothing: `poisson` is the least variance that is believed, the same in all rows. The
- * prior is more careful in two ways, since few rows and few units tell little of it (decision 63):
+ * Does the same for rows that count nothing: `poisson` is the least variance that is believed, the same in all rows.
+ * The prior is more careful in two ways, since few rows and few units tell little of it (decision 63):
  *
  * - It gets the weight of a scatter that is one standard error larger than the one found (of a normal sample,
  *   sqrt(2 / (count - 1)) of it).
@@ -37,14 +37,15 @@ COMMON_MUST_CHECK
 bool moderation_fit_alike(
 	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
 
-/* The row's moderated variance, and its degrees of freedom; never less than counting alone gives. */
+/* Returns the row's moderated variance, and its degrees of freedom; never less than counting alone gives. */
 double moderation_posterior(
 	const struct moderation *moderation, const struct dispersion *row, double freedom, double *posterior_freedom);
 
 /*
- * Whether the row, with `freedom` degrees of freedom, varies more than other rows do, because of two modes or bursts.
+ * Returns whether the row, with `freedom` degrees of freedom, varies more than other rows do, because of two modes or
+ * bursts.
  */
 bool moderation_is_outlier(const struct moderation *moderation, const struct dispersion *row, double freedom);
 
-/* The variance beyond counting that the prior expects of a row. */
+/* Returns the variance beyond counting that the prior expects of a row. */
 double moderation_excess(const struct moderation *moderation, double poisson);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* What statistics of any kind of data rest on: distributions, robust means, moderated variances, families of tests. */
+/* The statistics that any kind of data rest on: distributions, robust means, moderated variances, families of tests. */
 
 #include "diff/probability/median.h"
 #include "diff/probability/moderate.h"

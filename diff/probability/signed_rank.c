@@ -22,7 +22,7 @@ static int signed_rank_by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The sum of the ranks of positive values. */
+/* Returns the sum of the ranks of positive values. */
 static double rank_sum(const double *values, size_t count)
 {
 	double sum = 0;
@@ -37,7 +37,10 @@ static double rank_sum(const double *values, size_t count)
 	return sum;
 }
 
-/* [sum] the probability of a sum of ranks, where each of `count` ranks is in it with probability one half. */
+/*
+ * Fills, for each [sum], the probability of a sum of ranks, where each of `count` ranks is in it with probability one
+ * half.
+ */
 static void fill_probabilities(size_t count, double *probabilities)
 {
 	size_t sums = count * (count + 1) / 2;

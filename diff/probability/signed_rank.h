@@ -6,7 +6,7 @@
 /* The test and the interval take time and memory by the square of the number of values. */
 enum { SIGNED_RANK_MOST = 100 };
 
-/* Where the middle of a symmetric distribution lies. */
+/* The middle of a symmetric distribution. */
 struct signed_rank {
 	double p;         /* two-sided, of a middle of 0 */
 	double low, high; /* 95 % interval of the middle; the least and the greatest value where they are too few */

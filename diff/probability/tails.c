@@ -23,7 +23,7 @@ static double log_beta(double a, double b)
 	return lgamma(a) + lgamma(b) - lgamma(a + b);
 }
 
-/* Logarithm of the probability of exactly x of n. */
+/* Returns the logarithm of the probability of exactly x of n. */
 static double log_probability(double x, double n, double share, double strength)
 {
 	double a = share * strength, b = (1 - share) * strength;
@@ -34,7 +34,7 @@ static double log_probability(double x, double n, double share, double strength)
 	return choose + log_beta(x + a, n - x + b) - log_beta(a, b);
 }
 
-/* Probability of at most x of n. The sum ends early when further terms make no difference. */
+/* Returns the probability of at most x of n. The sum ends early when further terms make no difference. */
 static double lower_tail(double x, double n, double share, double strength)
 {
 	double sum = 0;

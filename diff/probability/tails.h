@@ -3,19 +3,22 @@
 
 /* Tails of the distributions that the tests use. `freedom` may be INFINITY: the normal distribution. */
 
-/* Probability of |T| >= |t| under Student's t. */
+/* Returns the probability of |T| >= |t| under Student's t. */
 double tail_two_sided(double t, double freedom);
 
-/* The t that is exceeded with probability `upper`. */
+/* Returns the t that is exceeded with probability `upper`. */
 double tail_quantile(double upper, double freedom);
 
 /*
- * Two-sided p of `head` out of base + head counts, each of which falls to head with probability `share` (in (0, 1)):
- * the exact conditional test of two Poisson counts, or of two negative binomial ones when `variance`, the variance of
- * the logarithm of their ratio beyond counting, is not 0 (beta-binomial; Robinson and Smyth 2008). Twice the smaller
- * tail.
+ * Returns the two-sided p of `head` out of base + head counts, each of which falls to head with probability `share` (in
+ * (0, 1)): the exact conditional test of two Poisson counts, or of two negative binomial ones when `variance`, the
+ * variance of the logarithm of their ratio beyond counting, is not 0 (beta-binomial; Robinson and Smyth 2008). Twice
+ * the smaller tail.
  */
 double tail_exact(double base, double head, double share, double variance);
 
-/* The mean of the squares of a standard normal variable that are among the lowest, a part of all of them: 1 of all. */
+/*
+ * Returns the mean of the squares of a standard normal variable that are among the lowest, a part of all of them: 1 of
+ * all.
+ */
 double tail_mean_of_squares(double part);

@@ -10,14 +10,15 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* What git may have in memory of its own; packs that it maps do not count. */
+/* The greatest amount of memory that git may have of its own; packs that it maps do not count. */
 static const rlim_t most_memory = (rlim_t)4 << 30;
 static const int64_t ns_per_s = 1000000000, ns_per_ms = 1000000;
 enum { CODE_CANNOT_RUN = 126 }; /* as a shell has it */
 
 /*
- * How long git may sleep without a moment of CPU time. A disk does not let it sleep (its state is D), and what it reads
- * from one answers sooner than this: what lets it sleep for longer is a FIFO, or a file system of somebody's program.
+ * The longest time that git may sleep without a moment of CPU time. A disk does not let it sleep (its state is D), and
+ * what it reads from one answers sooner than this: what lets it sleep for longer is a FIFO, or a file system of
+ * somebody's program.
  */
 static const int64_t most_sleep_ns = 2000000000;
 
@@ -33,7 +34,10 @@ static void repository_child_lower(__rlimit_resource_t resource, rlim_t value)
 	}
 }
 
-/* What the parent ignores or blocks would stay so in git: a limit of its output has to end it. */
+/*
+ * Resets the signals that the parent ignores or blocks, which would stay so in git: a limit of its output has to end
+ * it.
+ */
 static void reset_signals(void)
 {
 	sigset_t none;

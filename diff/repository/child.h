@@ -41,7 +41,7 @@ COMMON_MUST_CHECK
 bool repository_child_run(const struct repository_child *child, struct repository_answer *answer, struct error *err);
 
 /*
- * The first line of a complaint without git's own "fatal: ", for messages: at most `size` bytes, with '?' for what is
- * not printable.
+ * Writes the first line of a complaint without git's own "fatal: ", for messages: at most `size` bytes, with '?' for
+ * what is not printable.
  */
 void repository_complaint_line(const char *complaint, char *line, size_t size);

@@ -112,7 +112,7 @@ static bool simplify(const char *path, char simple[MOST_PATH_BYTES])
 	return used > 0;
 }
 
-/* How far two paths agree from their ends, by whole names. */
+/* The agreement of two paths from their ends, by whole names. */
 struct agreement {
 	size_t names;
 	bool has_entry; /* all of the repository's path */
@@ -147,7 +147,7 @@ bool repository_is_of_system(const char *path)
 	return false;
 }
 
-/* How well an entry fits; 0: not at all. Entries of which `path` has all come first. */
+/* Returns how well an entry fits; 0: not at all. Entries of which `path` has all come first. */
 static size_t repository_files_weigh(const char *entry, const char *path, bool is_system)
 {
 	struct agreement agreement = agree(entry, path);

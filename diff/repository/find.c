@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 /*
- * What a configuration could have git start or write while it looks for a repository. None of the commands here does
- * any of it; the list is a second line.
+ * Options against what a configuration could have git start or write while it looks for a repository. None of the
+ * commands here does any of it; the list is a second line.
  */
 static const char *const guards[] = { "git", "--no-pager", "--no-optional-locks", "--no-replace-objects", "-c",
 	"core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat", "-c",
@@ -94,7 +94,7 @@ static const char **user_environment(void)
 	return all;
 }
 
-/* Why git does not open it, with the next step. */
+/* Tells why git does not open it, with the next step. */
 static bool find_refuse(const struct repository *repository, const char *complaint, struct error *err)
 {
 	const char *allow = strstr(complaint, "\tgit config --global --add safe.directory");

@@ -4,7 +4,7 @@
 #include "diff/repository/child.h"
 #include "diff/repository/repository.h"
 
-/* What the files of this room share: an open repository, and how git is asked about it. */
+/* Declarations that the files of this room share: an open repository, and how git is asked about it. */
 
 enum { REPOSITORY_ENVIRONMENT = 24, REPOSITORY_SECONDS = 30, REPOSITORY_FORMAT_BYTES = 128 };
 
@@ -34,5 +34,7 @@ COMMON_MUST_CHECK
 bool repository_git(const struct repository *repository, const char *const *arguments, size_t max_bytes,
 	unsigned int seconds, struct repository_answer *answer, struct error *err);
 
-/* The output of an answer as text, without its last line's end; NULL: it is longer than `size`, or has a NUL. */
+/*
+ * Returns the output of an answer as text, without its last line's end; NULL: it is longer than `size`, or has a NUL.
+ */
 char *repository_answer_text(const struct repository_answer *answer, char *text, size_t size);

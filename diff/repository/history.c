@@ -49,7 +49,7 @@ static bool at_byte(const struct log_parser *p, char byte)
 	return byte_reader_left(&p->reader) > 0 && *p->reader.pos == (uint8_t)byte;
 }
 
-/* The line at hand without its end. */
+/* Returns the line at hand without its end. */
 static const char *repository_history_take_line(struct log_parser *p, size_t *size)
 {
 	size_t left = byte_reader_left(&p->reader);
@@ -76,7 +76,7 @@ static bool repository_history_take_number(const char **at, const char *end, uin
 	return *at > start;
 }
 
-/* "12,3", or "12" where it is one line */
+/* Reads "12,3", or "12" where it is one line. */
 static bool take_span(const char **at, const char *end, char sign, uint32_t *line, uint32_t *count)
 {
 	if (*at >= end || **at != sign)
@@ -91,7 +91,7 @@ static bool take_span(const char **at, const char *end, char sign, uint32_t *lin
 	return repository_history_take_number(at, end, count);
 }
 
-/* "@@ -1,2 +3,4 @@ what follows" */
+/* Reads "@@ -1,2 +3,4 @@ what follows". */
 static bool read_hunk_line(const char *line, size_t size, struct repository_hunk *hunk)
 {
 	const char *at = line + 3, *end = line + size;
@@ -116,7 +116,7 @@ static bool repository_history_read_texts(struct log_parser *p, char sign, uint3
 		if (!ARRAY_RESERVE(&history->texts, &p->text_capacity, history->text_count + 1, MAX_LINES, p->err))
 			return false;
 		history->texts[history->text_count++] = code_text_line(code, line + 1, size - 1);
-		/* "\ No newline at end of file" */
+		/* Passes over "\ No newline at end of file". */
 		if (at_byte(p, '\\'))
 			repository_history_take_line(p, &size);
 	}
@@ -233,7 +233,10 @@ static bool repository_history_add_file(
 	return true;
 }
 
-/* ":100644 100644 0123456 789abcd R097", a NUL, and a path, or the old and the new one, each with a NUL behind it */
+/*
+ * Reads ":100644 100644 0123456 789abcd R097", a NUL, and a path, or the old and the new one, each with a NUL behind
+ * it.
+ */
 static bool repository_history_read_raw(struct log_parser *p, struct repository_commit *commit)
 {
 	const char *entry = byte_reader_string(&p->reader, NULL);
@@ -283,13 +286,13 @@ static bool read_changes(struct log_parser *p, struct repository_commit *commit)
 
 /* ---- Commits ---- */
 
-/* The first `size` characters; whatever may follow. */
+/* Compares the first `size` characters; whatever may follow. */
 static bool is_id_of(const char *text, size_t size)
 {
 	return (size == 40 || size == 64) && strspn(text, "0123456789abcdef") >= size;
 }
 
-/* The parents' ids, with blanks between them. */
+/* Reads the parents' ids, with blanks between them. */
 static void read_merged(const char *parents, struct repository_commit *commit)
 {
 	const char *second = strchr(parents, ' ');

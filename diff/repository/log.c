@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What git is asked about the commits of a range. */
+/* Asks git about the commits of a range. */
 #include "diff/repository/git.h"
 
 #include <string.h>
 
 enum { MOST_PATHS = 20000, LOG_SECONDS = 120 };
 
-/* As history.c reads it. */
+/* The format that history.c reads. */
 #define FORMAT "--format=%x00%H%x00%P%x00%s%x00"
 
-/* What a configuration, an attribute or a terminal could change is set once more. */
+/* Options that set once more what a configuration, an attribute or a terminal could change. */
 static const char *const as_it_is[] = { "--first-parent", "-m", "--no-ext-diff", "--no-textconv", "--no-show-signature",
 	"--no-color", "--no-notes", "--no-mailmap", "--no-relative", "--raw", "-z", "-M", FORMAT };
 enum { AS_IT_IS = sizeof(as_it_is) / sizeof(as_it_is[0]) };
 
-/* What "git log" is asked. */
+/* A question to "git log". */
 struct log_question {
 	const char *const *options; /* NULL ends them */
 	const char *const *revisions, *const *paths;

@@ -76,7 +76,10 @@ static bool copy_head(const struct repository *repository, int directory, struct
 	return write_new(directory, "HEAD", head, err);
 }
 
-/* How the repository has its objects and names, as git tells it; a git before 2.45 knows of one kind of names only. */
+/*
+ * Writes how the repository has its objects and names, as git tells it; a git before 2.45 knows of one kind of names
+ * only.
+ */
 static bool write_config(const struct repository *repository, int directory, const char *format, struct error *err)
 {
 	bool is_sha256 = strncmp(format, "sha256", 6) == 0, is_table = strstr(format, "\nreftable") != NULL;
@@ -93,7 +96,7 @@ static bool write_config(const struct repository *repository, int directory, con
 static bool repository_open_fill(
 	const struct repository *repository, int directory, const char *format, struct error *err)
 {
-	/* Of each work tree its own: what it fetched last, merges and so on. */
+	/* The files that each work tree has for itself: what it fetched last, merges and so on. */
 	static const char *const own[] = { "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD" };
 	const char *all = repository->common_directory, *tree = repository->git_directory;
 
@@ -128,7 +131,10 @@ static bool make_directory(struct repository *repository, const char *format, st
 
 /* ---- Questions ---- */
 
-/* Of the bounds, and the git directory of ours: what git reads within bounds beside itself and its libraries. */
+/*
+ * Lists the descriptors of the bounds and of our git directory: what git reads within bounds beside itself and its
+ * libraries.
+ */
 static int *list_readable(const struct repository *repository)
 {
 	size_t count = repository->bounds->count;

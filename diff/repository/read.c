@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a repository has at a revision: the commit, its list of files, the bytes of a file. */
+/* Reads what a repository has at a revision: the commit, its list of files, the bytes of a file. */
 #include "diff/repository/git.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ bool repository_resolve(
 
 /* ---- Files ---- */
 
-/* What is asked of an object that is not there, with the command by which the user's own git gets it. */
+/* Refuses an object that is not there, with the command by which the user's own git gets it. */
 static bool refuse_missing(
 	const struct repository *repository, const char *commit, const char *complaint, struct error *err)
 {
@@ -102,7 +102,7 @@ bool repository_list_files(
 	return true;
 }
 
-/* Whether it is the path of a file in a tree: none that git would take for one of another directory. */
+/* Returns whether it is the path of a file in a tree: none that git would take for one of another directory. */
 static bool is_tree_path(const char *path)
 {
 	if (strlen(path) >= PATH_MAX)
@@ -123,7 +123,7 @@ static bool refuse_path(const char *commit, const char *path, struct error *err)
 	return error_set(err, ERROR_NOT_FOUND, "commit %.12s has no file '%.300s'", commit, path);
 }
 
-/* The id of a file's bytes, out of "100644 blob ID\tPATH". Links and submodules are no files. */
+/* Finds the id of a file's bytes, out of "100644 blob ID\tPATH". Links and submodules are no files. */
 static bool find_blob(const struct repository *repository, const char *commit, const char *path,
 	char id[REPOSITORY_ID_BYTES], struct error *err)
 {

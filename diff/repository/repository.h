@@ -48,7 +48,7 @@ static inline void repository_cleanup(struct repository **repository)
 
 enum { REPOSITORY_ID_BYTES = 65 }; /* of a commit in hexadecimal, SHA-1 or SHA-256, with its end */
 
-/* The commit that a revision means. ERROR_NOT_FOUND names it; of a shallow clone it says what fetches more. */
+/* Finds the commit that a revision means. ERROR_NOT_FOUND names it; of a shallow clone it says what fetches more. */
 COMMON_MUST_CHECK
 bool repository_resolve(
 	const struct repository *repository, const char *revision, char id[REPOSITORY_ID_BYTES], struct error *err);
@@ -64,7 +64,7 @@ bool repository_list_files(
 	const struct repository *repository, const char *commit, size_t max_bytes, int *fd, struct error *err);
 
 /*
- * The bytes of a file at a commit, whose path is taken literally. ERROR_NOT_FOUND: it has no such file (a link is
+ * Reads the bytes of a file at a commit, whose path is taken literally. ERROR_NOT_FOUND: it has no such file (a link is
  * none), or the repository lacks it, as a partial clone does.
  */
 COMMON_MUST_CHECK
@@ -72,31 +72,31 @@ bool repository_read_file(const struct repository *repository, const char *commi
 	int *fd, struct error *err);
 
 /*
- * For repository_parse_log(): the commits that `to` has and `from` has not, along first parents, all of them, with what
- * they changed in the files. A file that was renamed is the same one only if `paths` has both of its names: where a
- * file was made, repository_renames() tells whether it had another name before.
+ * Fetches, for repository_parse_log(), the commits that `to` has and `from` has not, along first parents, all of them,
+ * with what they changed in the files. A file that was renamed is the same one only if `paths` has both of its names:
+ * where a file was made, repository_renames() tells whether it had another name before.
  */
 COMMON_MUST_CHECK
 bool repository_log(const struct repository *repository, const char *from, const char *to, const char *const *paths,
 	size_t path_count, size_t max_bytes, int *fd, struct error *err);
 
-/* The ids of all commits that `to` has and `from` has not, also of merged branches, each in a line. */
+/* Fetches the ids of all commits that `to` has and `from` has not, also of merged branches, each in a line. */
 COMMON_MUST_CHECK
 bool repository_ids(const struct repository *repository, const char *from, const char *to, size_t max_bytes, int *fd,
 	struct error *err);
 
-/* Likewise, the files that these commits renamed, without hunks. */
+/* Fetches likewise the files that these commits renamed, without hunks. */
 COMMON_MUST_CHECK
 bool repository_renames(const struct repository *repository, const char *const *commits, size_t commit_count,
 	size_t max_bytes, int *fd, struct error *err);
 
-/* Whether a commit has all of another one's history. In a shallow clone it may not be known: false. */
+/* Finds out whether a commit has all of another one's history. In a shallow clone it may not be known: false. */
 COMMON_MUST_CHECK
 bool repository_is_ancestor(const struct repository *repository, const char *ancestor, const char *of,
 	bool *is_ancestor, struct error *err);
 bool repository_is_shallow(const struct repository *repository);
 
-/* All files of a commit as tar(5) has them, without what attributes ask for. */
+/* Fetches all files of a commit as tar(5) has them, without what attributes ask for. */
 COMMON_MUST_CHECK
 bool repository_archive(
 	const struct repository *repository, const char *commit, size_t max_bytes, int *fd, struct error *err);
@@ -117,15 +117,15 @@ static inline void repository_files_cleanup(struct repository_files **files)
 }
 
 /*
- * The path of the file that a program was built from, wherever that was built; borrowed; NULL: none, or several may be
- * meant. It is the longest of the repository's paths by which `path` ends. Where there is none, a copy of a part of the
- * repository was built, or `path` is a relative one: the repository's path that has the longest end in common with it,
- * of two names at least or all of `path`, if that is only one. A file of the system with a name that a file at the top
- * of the repository has is not taken for it (/usr/include/config.h).
+ * Returns the path of the file that a program was built from, wherever that was built; borrowed; NULL: none, or several
+ * may be meant. It is the longest of the repository's paths by which `path` ends. Where there is none, a copy of a part
+ * of the repository was built, or `path` is a relative one: the repository's path that has the longest end in common
+ * with it, of two names at least or all of `path`, if that is only one. A file of the system with a name that a file at
+ * the top of the repository has is not taken for it (/usr/include/config.h).
  */
 const char *repository_files_match(const struct repository_files *files, const char *path);
 
-/* Whether a path lies where systems keep files of others, so that its last name alone says nothing. */
+/* Returns whether a path lies where systems keep files of others, so that its last name alone says nothing. */
 bool repository_is_of_system(const char *path);
 
 /* ---- The output of repository_log() and repository_renames(), in any process ---- */

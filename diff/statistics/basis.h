@@ -8,7 +8,7 @@
 #include "diff/statistics/speed.h"
 
 /*
- * What the statistics found out about a comparison of the whole. It outlives the comparison, since a part of it, such
+ * The findings of the statistics about a comparison of the whole. It outlives the comparison, since a part of it, such
  * as the samples of one thread or groups of samples (diff_options.like), has the same load, machine and variation, and
  * too little time to show them by itself: a part that is estimated anew would be taken for unchanged where all of it
  * changed.
@@ -33,13 +33,13 @@ struct basis {
 	struct diff_placement placement;
 };
 
-/* The basis of a comparison: that of the whole, if this is a part of it. */
+/* Returns the basis of a comparison: that of the whole, if this is a part of it. */
 static inline const struct basis *basis_of(const struct diff *diff)
 {
 	return (diff->whole ? diff->whole : diff)->basis;
 }
 
-/* The one to be filled; NULL: the comparison is a part, which has its whole's. */
+/* Returns the one to be filled; NULL: the comparison is a part, which has its whole's. */
 static inline struct basis *basis_own(const struct diff_build *build)
 {
 	return build->diff->whole ? NULL : build->diff->basis;

@@ -54,8 +54,8 @@ static enum speed_use speed_use_of(const struct diff_build *build, const struct 
 }
 
 /*
- * Whether the recordings of both sides may overlap in time. If one side was recorded wholly before the other, the
- * differences between runs of a side do not show what the machine did in between.
+ * Returns whether the recordings of both sides may overlap in time. If one side was recorded wholly before the other,
+ * the differences between runs of a side do not show what the machine did in between.
  */
 static bool runs_overlap(const struct diff_build *build)
 {
@@ -77,8 +77,8 @@ static bool runs_overlap(const struct diff_build *build)
 }
 
 /*
- * Whether the figures of whole runs (CPU time by wait4(), wall time) show that the sides differ. They are independent
- * of the samples, so the machine's speed is not the explanation then.
+ * Returns whether the figures of whole runs (CPU time by wait4(), wall time) show that the sides differ. They are
+ * independent of the samples, so the machine's speed is not the explanation then.
  */
 static bool witnesses_differ(const struct diff_build *build)
 {
@@ -97,9 +97,9 @@ static bool witnesses_differ(const struct diff_build *build)
 }
 
 /*
- * Whether the machine's speed may explain the difference that nearly all functions show: it lies within the variation
- * between runs of one side, and the figures of whole runs do not contradict. Functions are then judged relative to it.
- * It stays part of every figure and of the total. How long threads wait is no speed of the machine.
+ * Returns whether the machine's speed may explain the difference that nearly all functions show: it lies within the
+ * variation between runs of one side, and the figures of whole runs do not contradict. Functions are then judged
+ * relative to it. It stays part of every figure and of the total. How long threads wait is no speed of the machine.
  */
 static bool speed_is_explained(const struct diff_build *build, const struct speed *speed)
 {

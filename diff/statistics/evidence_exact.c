@@ -22,7 +22,10 @@ enum { MOST_FACTORS = sizeof(range_factors) / sizeof(range_factors[0]) };
  */
 static const double assumed_share = 0.005;
 
-/* The range of a row's values in the runs of one side, times their number: as large as a difference of the sums. */
+/*
+ * Returns the range of a row's values in the runs of one side, times their number: as large as a difference of the
+ * sums.
+ */
 static double evidence_exact_range_of(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	size_t runs = experiment->sides[side].unit_count;

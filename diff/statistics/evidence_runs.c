@@ -55,7 +55,7 @@ struct model {
 	double freedom;   /* degrees of freedom of a row's residuals */
 };
 
-/* The mean of the row's values in a side's runs, in samples. */
+/* Returns the mean of the row's values in a side's runs, in samples. */
 static double samples_per_run(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
@@ -77,7 +77,7 @@ static double greater_variance(const struct experiment *experiment, size_t row)
 	return greater;
 }
 
-/* Whether a run of the side lacks a row that its other runs have: it shows two modes. */
+/* Returns whether a run of the side lacks a row that its other runs have: it shows two modes. */
 static bool lacks_in_a_run(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	const double *values = experiment_values(experiment, side, row);
@@ -167,7 +167,7 @@ static bool fit_prior(const struct model *model, struct moderation *moderation, 
 	return true;
 }
 
-/* The uncertainty of a row that is due to not knowing how fast the machine was. */
+/* Returns the uncertainty of a row that is due to not knowing how fast the machine was. */
 static double speed_variance(const struct model *model, double slope, double row_variance)
 {
 	const struct speed *speed = model->speed;
@@ -193,11 +193,11 @@ static bool has_few_runs(const struct experiment *experiment)
 }
 
 /*
- * A row's variance, moderated by that of the other rows. A row that depends on the tier of compiled code may have two
- * modes, so its own runs show how much it varies. Few runs may not show modes: see p_despite_modes(). So it is with
- * waits, which do not vary alike: a timer always takes the same time, and threads that meet at a lock never do. Their
- * tails are heavy, so that the side that varies more by chance shows how much both may. Nor do functions vary alike
- * between layouts: a tight loop by a fifth, and most functions hardly.
+ * Returns a row's variance, moderated by that of the other rows. A row that depends on the tier of compiled code may
+ * have two modes, so its own runs show how much it varies. Few runs may not show modes: see p_despite_modes(). So it is
+ * with waits, which do not vary alike: a timer always takes the same time, and threads that meet at a lock never do.
+ * Their tails are heavy, so that the side that varies more by chance shows how much both may. Nor do functions vary
+ * alike between layouts: a tight loop by a fifth, and most functions hardly.
  */
 static double row_variance(const struct model *model, const struct moderation *moderation, size_t row, double *freedom)
 {
@@ -267,8 +267,8 @@ static void test_small_row(
 }
 
 /*
- * The variance of a side's mean, relative to the mean. If only two or three runs were made, a variance is assumed in
- * addition, because these may agree by chance.
+ * Returns the variance of a side's mean, relative to the mean. If only two or three runs were made, a variance is
+ * assumed in addition, because these may agree by chance.
  */
 static double variance_of_mean(const struct experiment *experiment, enum diff_side side, size_t row, double *freedom)
 {
@@ -289,7 +289,7 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
 }
 
 /*
- * Where pairs of runs vary wildly, their ranks test the whole in place of Student's t: its difference is the middle of
+ * Tests the whole by ranks in place of Student's t where pairs of runs vary wildly: its difference is the middle of
  * their interval, less what the result was rid of already (p_despite_modes()).
  */
 static void rank_whole(const struct experiment *experiment, size_t row, struct row_result *result)

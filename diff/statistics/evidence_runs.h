@@ -5,7 +5,7 @@
 #include "diff/statistics/experiment.h"
 #include "diff/statistics/speed.h"
 
-/* How a row's test treats a difference in the machine's speed between the sides. */
+/* The way in which a row's test treats a difference in the machine's speed between the sides. */
 enum speed_use {
 	/*
 	 * the scale divided it out, and the runs explain it: each function is adjusted by how much it follows the speed

@@ -45,7 +45,7 @@ static struct replicates workers_of(const struct experiment *experiment, enum di
 		workers->count };
 }
 
-/* The sum for each unit of size without one of the replicates, relative to that with all. */
+/* Returns the sum for each unit of size without one of the replicates, relative to that with all. */
 static double without(const struct replicates *r, size_t left_out, double sum, double all)
 {
 	double left = all - (r->sizes ? r->sizes[left_out] : 1);
@@ -53,7 +53,7 @@ static double without(const struct replicates *r, size_t left_out, double sum, d
 	return left > 0 ? (sum - r->values[left_out]) / left / (sum / all) : 0;
 }
 
-/* The relative variance of the sum for each unit of size, by the delete-one jackknife. */
+/* Returns the relative variance of the sum for each unit of size, by the delete-one jackknife. */
 static double jackknife(const struct replicates *r)
 {
 	double n = (double)r->count, sum = 0, all = 0, mean = 0, squares = 0;
@@ -71,7 +71,7 @@ static double jackknife(const struct replicates *r)
 	return (n - 1) / n * squares;
 }
 
-/* What the experiment's whole, or the part that it is of, consists of. */
+/* Returns what the experiment's whole, or the part that it is of, consists of. */
 static struct mix mix_of_whole(const struct experiment *experiment, const struct process_floor *floor)
 {
 	struct row_result whole, part;
@@ -99,8 +99,8 @@ static double evidence_single_share_of(double whole, const struct row_result *ro
 }
 
 /*
- * The floor for a row: small functions vary more, because the placement of code decides on which of two neighbouring
- * instructions a sample lands, and a function of few instructions gains or loses much of its time by that.
+ * Returns the floor for a row: small functions vary more, because the placement of code decides on which of two
+ * neighbouring instructions a sample lands, and a function of few instructions gains or loses much of its time by that.
  */
 static double floor_at(double whole, const struct row_result *row, double floor)
 {
@@ -136,7 +136,7 @@ static struct evidence_single_spread single_measure_spread(
 	return spread;
 }
 
-/* The variance from outside the program. For functions of changed code the floor includes it already. */
+/* Returns the variance from outside the program. For functions of changed code the floor includes it already. */
 static double outside(const struct row *row)
 {
 	return row->changed ? row->load_variance : row_outer_variance(row);
@@ -240,7 +240,7 @@ static bool refine_floor(const struct experiment *experiment, const struct evide
 	return true;
 }
 
-/* The floor of a row, by its waits and its size; `guess` is that of a large one without waits. */
+/* Returns the floor of a row, by its waits and its size; `guess` is that of a large one without waits. */
 static struct floor_guess floor_of_row(const struct row *row, struct floor_guess guess,
 	const struct process_floor *floor, double whole_size, const struct row_result *result)
 {
@@ -250,7 +250,7 @@ static struct floor_guess floor_of_row(const struct row *row, struct floor_guess
 	return guess;
 }
 
-/* The floor of a group of samples, by the functions that its time is in. */
+/* Returns the floor of a group of samples, by the functions that its time is in. */
 static struct floor_guess floor_of_mix(
 	const struct mix *mix, const struct process_floor *floor, double whole_size, const struct row_result *result)
 {

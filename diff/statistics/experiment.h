@@ -73,7 +73,10 @@ struct experiment {
 	 * equal
 	 */
 	double *design_effect;
-	/* Of a part (basis.h): the values of the whole by unit, and its scaled sum of both sides. Borrowed. */
+	/*
+	 * The whole that a part belongs to (basis.h): the values of the whole by unit, and its scaled sum of both
+	 * sides. Borrowed.
+	 */
 	bool is_part;
 	const double *whole[DIFF_SIDES];
 	double whole_size;
@@ -117,7 +120,7 @@ static inline const double *experiment_values(const struct experiment *experimen
 	return experiment->sides[side].values + row * experiment->sides[side].unit_count;
 }
 
-/* Whether the row is a node's. Nodes are tested as a group of their own, beside functions and the whole. */
+/* Returns whether the row is a node's. Nodes are tested as a group of their own, beside functions and the whole. */
 static inline bool row_is_node(const struct row *row)
 {
 	return row->kind == ROW_NODE;
@@ -129,25 +132,25 @@ static inline bool row_is_node(const struct row *row)
 COMMON_MUST_CHECK
 bool experiment_finish(struct experiment *experiment, struct error *err);
 
-/* The whole that shares are of, by unit: row 0, unless the experiment is of a part. */
+/* Returns the whole that shares are of, by unit: row 0, unless the experiment is of a part. */
 static inline const double *experiment_whole(const struct experiment *experiment, enum diff_side side)
 {
 	return experiment->is_part ? experiment->whole[side] : experiment_values(experiment, side, 0);
 }
 
-/* The scaled sum of both sides of the whole. */
+/* Returns the scaled sum of both sides of the whole. */
 double experiment_whole_size(const struct experiment *experiment);
 
-/* Whether a row has the values of the whole, as a function that everything runs in has. */
+/* Returns whether a row has the values of the whole, as a function that everything runs in has. */
 bool experiment_is_whole(const struct experiment *experiment, size_t row);
 
-/* Sum over a side's units. */
+/* Returns the sum over a side's units. */
 static inline double experiment_sum(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	return experiment->sides[side].sums[row];
 }
 
-/* The raw value of one sample, as used for a row's counting noise. */
+/* Returns the raw value of one sample, as used for a row's counting noise. */
 static inline double experiment_sample_weight(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	double weight = experiment->sides[side].sample_weight;
@@ -156,8 +159,8 @@ static inline double experiment_sample_weight(const struct experiment *experimen
 }
 
 /*
- * The number of samples of equal weight that a side's row is worth; INFINITY if it is not known, so that counting noise
- * cannot be computed.
+ * Returns the number of samples of equal weight that a side's row is worth; INFINITY if it is not known, so that
+ * counting noise cannot be computed.
  */
 static inline double experiment_samples(const struct experiment *experiment, enum diff_side side, size_t row)
 {

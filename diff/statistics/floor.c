@@ -79,8 +79,8 @@ static enum profile_language language_of_function(const struct diff *diff, const
 }
 
 /*
- * The language of a thread that waits: that of the innermost frame that is not native. Threads of all languages wait in
- * the C library.
+ * Returns the language of a thread that waits: that of the innermost frame that is not native. Threads of all languages
+ * wait in the C library.
  */
 static enum profile_language language_of_wait(const struct diff *diff, uint32_t node)
 {
@@ -194,7 +194,7 @@ bool floor_weigh_waits(const struct diff_build *build, struct experiment *experi
 
 /* ---- Busy CPUs ---- */
 
-/* How many times as long everything takes on a side because threads that could run waited for a CPU. */
+/* Returns how many times as long everything takes on a side because threads that could run waited for a CPU. */
 static double slowdown(const struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];
@@ -204,7 +204,7 @@ static double slowdown(const struct diff_build *build, enum diff_side side)
 	return ran > 0 ? (waited + ran) / ran : 1;
 }
 
-/* Whether a node is a wait that another thread or process ends, which needs a CPU for that. */
+/* Returns whether a node is a wait that another thread or process ends, which needs a CPU for that. */
 static bool is_for_others(const struct diff *diff, uint32_t node)
 {
 	enum profile_wait_class wait_class =

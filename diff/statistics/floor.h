@@ -5,8 +5,8 @@
 #include "diff/statistics/evidence_single.h"
 
 /*
- * The language of most of a program, by which the variation between processes is chosen: by the modules and names that
- * have the most time on both sides. Needs the scaled totals.
+ * Returns the language of most of a program, by which the variation between processes is chosen: by the modules and
+ * names that have the most time on both sides. Needs the scaled totals.
  */
 enum profile_language floor_language(const struct diff *diff);
 
@@ -14,15 +14,15 @@ enum profile_language floor_language(const struct diff *diff);
 enum profile_language floor_language_of_profile(const struct profile *profile);
 
 /*
- * Whether a language's runtime runs the program, or a good part of it: a function of it has that share of the total
- * with all it calls. Of metrics such as cache misses most may be in the C library that the runtime calls.
+ * Returns whether a language's runtime runs the program, or a good part of it: a function of it has that share of the
+ * total with all it calls. Of metrics such as cache misses most may be in the C library that the runtime calls.
  */
 bool floor_has_runtime(const struct diff *diff);
 
-/* Whether a program's code is compiled at run time, differently in every process. */
+/* Returns whether a program's code is compiled at run time, differently in every process. */
 bool floor_is_compiled_at_run_time(enum profile_language language);
 
-/* The floor for the program's language. */
+/* Returns the floor for the program's language. */
 struct process_floor floor_of(const struct diff_build *build);
 
 /*

@@ -55,7 +55,7 @@ static double statistics_instances_unit_of(const struct profile *profile, enum d
 	return 1;
 }
 
-/* Whether every run of both sides says how much of the unit it has. */
+/* Returns whether every run of both sides says how much of the unit it has. */
 static bool all_have(struct statistics_instances *in, enum diff_scale_mode per)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -81,7 +81,7 @@ static void choose_unit(struct statistics_instances *in)
 	(void)all_have(in, DIFF_SCALE_PER_RUN);
 }
 
-/* The function that has a sample as its self time; PROFILE_NONE: none, or it is an interrupt. */
+/* Returns the function that has a sample as its self time; PROFILE_NONE: none, or it is an interrupt. */
 static uint32_t statistics_instances_function_of(const struct diff_build *build, enum diff_side side, size_t sample)
 {
 	uint32_t node = build->diff->sample_nodes[side][sample];
@@ -117,7 +117,7 @@ static bool statistics_instances_sum_runs(struct statistics_instances *in, struc
 
 /* ---- Outliers ---- */
 
-/* Whether a run is the only one of its instance on its side. */
+/* Returns whether a run is the only one of its instance on its side. */
 static bool is_only_one(const struct profile *profile, size_t run, const char *name)
 {
 	for (size_t i = 0; i < profile->run_count; i++)
@@ -275,7 +275,7 @@ static bool is_common(const struct diff_cpu *cpu)
 	return cpu->runs[DIFF_BASE] > 0 && cpu->runs[DIFF_HEAD] > 0;
 }
 
-/* What runs on each model take, relative to those of the same side on models that both sides have. */
+/* Compares the cost of runs on each CPU model with that of the same side on models that both sides have. */
 static void compare_cpus(struct diff_instances *out, double *const sums[DIFF_SIDES])
 {
 	double common[DIFF_SIDES] = { 0 }, weights = 0, base = 0, head = 0;

@@ -11,10 +11,10 @@
  * design by the means of its groups).
  */
 
-/* The layouts that the runs of a profile tell; 0: some run does not tell its own. */
+/* Returns the layouts that the runs of a profile tell; 0: some run does not tell its own. */
 size_t layouts_count(const struct profile *profile);
 
-/* Whether layouts are the units of a comparison of runs: both sides have several. */
+/* Returns whether layouts are the units of a comparison of runs: both sides have several. */
 bool layouts_are_units(const struct diff_build *build);
 
 /* Which layout each run is of, counted from 0, in the order of their numbers. */
@@ -34,7 +34,7 @@ void layouts_division_deinit(struct layouts_division *division);
  */
 void layouts_level(const struct layouts_division *division, size_t row_count, double *values);
 
-/* The relative standard deviation of a row between the layouts of a side, pooled over both. */
+/* Returns the relative standard deviation of a row between the layouts of a side, pooled over both. */
 double layouts_spread(const struct experiment *experiment, size_t row);
 
 /* Fills diff.layouts and diff_function.layout_rsd, where layouts are units. */

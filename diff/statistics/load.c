@@ -167,7 +167,7 @@ static bool sum_times(struct function_times *times, struct error *err)
 	return true;
 }
 
-/* The values of a function as a control of a kind; NULL: it is not of that kind. */
+/* Returns the values of a function as a control of a kind; NULL: it is not of that kind. */
 static const double *statistics_load_values_of(
 	const struct function_times *times, enum load_kind kind, uint32_t function)
 {
@@ -234,7 +234,7 @@ static enum load_kind load_choose_controls(const struct function_times *times, s
 
 /* ---- Whether the factor can be believed ---- */
 
-/* The share of a side's time, among functions with enough samples, whose ratio agrees with the factor. */
+/* Returns the share of a side's time, among functions with enough samples, whose ratio agrees with the factor. */
 static double agreeing_share(
 	const struct function_times *times, enum load_kind kind, double factor, enum diff_side side)
 {
@@ -259,8 +259,8 @@ static double agreeing_share(
 }
 
 /*
- * Whether the readings contradict each other: the program takes more per second but less at equal load, or the other
- * way round. One of them is then wrong about the load.
+ * Returns whether the readings contradict each other: the program takes more per second but less at equal load, or the
+ * other way round. One of them is then wrong about the load.
  */
 static bool contradicts(const struct diff_build *build, double factor, double variance)
 {
@@ -289,8 +289,8 @@ static enum load_doubt doubt_of(const struct function_times *times, enum load_ki
 }
 
 /*
- * The variance of the factor. If the load is unknown, any single control may be the right one, so their full scatter
- * counts.
+ * Returns the variance of the factor. If the load is unknown, any single control may be the right one, so their full
+ * scatter counts.
  */
 static double factor_variance(struct load_controls *controls, double median, bool is_known)
 {
@@ -310,9 +310,9 @@ static double factor_variance(struct load_controls *controls, double median, boo
 }
 
 /*
- * The typical ratio of single functions. Runs of the same work differ by the machine's speed, which each function of
- * unchanged code shows: these are more than the functions of the user's code. An interpreter's functions are left out,
- * since they do the work of a script whose code is not known.
+ * Returns the typical ratio of single functions. Runs of the same work differ by the machine's speed, which each
+ * function of unchanged code shows: these are more than the functions of the user's code. An interpreter's functions
+ * are left out, since they do the work of a script whose code is not known.
  */
 static double typical_factor(
 	const struct function_times *times, enum load_kind kind, struct load_controls *controls, double factor)
@@ -372,8 +372,8 @@ bool load_measure(struct diff_build *build, struct error *err)
 /* ---- Variance of rows due to the load ---- */
 
 /*
- * The logarithm of head's rate of requests over base's; 0: the scale is not per request, or the length of a recording
- * is not known.
+ * Returns the logarithm of head's rate of requests over base's; 0: the scale is not per request, or the length of a
+ * recording is not known.
  */
 static double load_rate_change(const struct diff_build *build)
 {
@@ -386,8 +386,8 @@ static double load_rate_change(const struct diff_build *build)
 }
 
 /*
- * The logarithm of the change that waiting may show: its cost lies between that of base and that in proportion to the
- * load, if nothing else is known.
+ * Returns the logarithm of the change that waiting may show: its cost lies between that of base and that in proportion
+ * to the load, if nothing else is known.
  */
 static double load_change(const struct diff_build *build)
 {

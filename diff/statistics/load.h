@@ -36,10 +36,10 @@ COMMON_MUST_CHECK
 bool load_weigh_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);
 
 /*
- * The reason why the load is unknown, as part of a sentence: "most of head's time is in functions that changed". "" for
- * LOAD_KNOWN.
+ * Returns the reason why the load is unknown, as part of a sentence: "most of head's time is in functions that
+ * changed". "" for LOAD_KNOWN.
  */
 const char *load_doubt_words(enum load_doubt doubt);
 
-/* The recorded time of a side's runs, in seconds; 0 if it is not known for a run. */
+/* Returns the recorded time of a side's runs, in seconds; 0 if it is not known for a run. */
 double load_seconds(const struct profile *profile);

@@ -13,7 +13,7 @@ struct share {
 	double value, variance;
 };
 
-/* The variance of the logarithm of a share between units: that of a ratio of sums (Cochran 1977, 6.3). */
+/* Returns the variance of the logarithm of a share between units: that of a ratio of sums (Cochran 1977, 6.3). */
 static double variance_between_units(const struct experiment *experiment, enum diff_side side, size_t row, double share)
 {
 	const double *values = experiment_values(experiment, side, row), *whole = experiment_whole(experiment, side);

@@ -4,9 +4,9 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * How the total changed by a clock of its own, such as that of a benchmark's harness: the logarithm of head over base,
- * its standard error, and the p-value of no change. That was one of several tests: at the rate q of this comparison its
- * q-value is p times `adjustment`.
+ * The change of the total by a clock of its own, such as that of a benchmark's harness: the logarithm of head over
+ * base, its standard error, and the p-value of no change. That was one of several tests: at the rate q of this
+ * comparison its q-value is p times `adjustment`.
  */
 struct diff_measured {
 	double effect, error, p, adjustment;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How much the sum of several functions' times varies between processes. */
+/* Estimates how much the sum of several functions' times varies between processes. */
 #include "diff/statistics/mix.h"
 
 #include "diff/statistics/evidence_single.h"

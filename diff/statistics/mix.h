@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 /*
- * What a part of a program consists of, as far as that decides how much it varies between processes. The time of a
- * group of samples, as of a thread or a route, is that of several functions, each with its floor (floor.h).
+ * The composition of a part of a program, as far as it decides how much the part varies between processes. The time of
+ * a group of samples, as of a thread or a route, is that of several functions, each with its floor (floor.h).
  *
  * Model: what functions vary by independently is less in their sum, the root of the sum of the squares; what varies in
  * all of them alike (process_floor.speed) is not. Never does a sum vary more than it would if all functions of a kind
@@ -25,13 +25,13 @@ struct process_floor;
 /* Adds a function that has `share` of the time; `waits`: the part of that which is waits. */
 void mix_add(struct mix *mix, enum mix_kind kind, double share, double waits);
 
-/* Whether most of it is in functions whose code changed. */
+/* Returns whether most of it is in functions whose code changed. */
 bool mix_is_changed(const struct mix *mix);
 
-/* Whether most of it depends on what a run-time compiler decides (modes.h). */
+/* Returns whether most of it depends on what a run-time compiler decides (modes.h). */
 bool mix_is_by_tier(const struct mix *mix);
 
-/* The standard deviation of all functions together, of which none is left out: there is no bound. */
+/* Returns the standard deviation of all functions together, of which none is left out: there is no bound. */
 double mix_whole_rsd(const struct mix *mix, const struct process_floor *floor);
 
 /* Its relative standard deviation between processes, and the degrees of freedom of that. */

@@ -48,7 +48,7 @@ static void modes_deinit(struct modes *m)
 	free(m->inside);
 }
 
-/* Whether a function is compiled at run time, but nobody knows its name. */
+/* Returns whether a function is compiled at run time, but nobody knows its name. */
 static bool is_nameless(const struct diff *diff, uint32_t function)
 {
 	const struct diff_function *f = &diff->functions[function];
@@ -67,7 +67,7 @@ static bool is_node_compiled(const struct diff *diff, uint32_t node)
 	return node > 0 && is_compiled(diff, diff->nodes[node].function);
 }
 
-/* How much more total time a node has in head, scaled. */
+/* Returns how much more total time a node has in head, scaled. */
 static double modes_node_delta(const struct diff *diff, uint32_t node)
 {
 	return diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
@@ -117,7 +117,7 @@ static bool modes_init(struct modes *m, const struct diff_build *build, struct e
 	return true;
 }
 
-/* Whether a function of the run time runs mostly on behalf of compiled code, or before there is some. */
+/* Returns whether a function of the run time runs mostly on behalf of compiled code, or before there is some. */
 static bool stands_in(const struct modes *m, uint32_t function)
 {
 	const struct diff_function *f = &m->build->diff->functions[function];
@@ -144,7 +144,8 @@ static bool modes_add_to(uint32_t *set, uint32_t search, uint32_t function)
 }
 
 /*
- * The self time that a function has more or less, opposite to `delta`, if decisions of the compiler may have moved it.
+ * Returns the self time that a function has more or less, opposite to `delta`, if decisions of the compiler may have
+ * moved it.
  */
 static double opposite_self(const struct modes *m, uint32_t function, double delta)
 {
@@ -170,8 +171,8 @@ static double opposite_above(struct modes *m, uint32_t function, double delta)
 }
 
 /*
- * What the functions above call directly more or less of a function that also runs below: that is where its calls go if
- * what is between them is inlined.
+ * Returns what the functions above call directly more or less of a function that also runs below: that is where its
+ * calls go if what is between them is inlined.
  */
 static double opposite_calls(struct modes *m, uint32_t function, double delta)
 {
@@ -229,7 +230,7 @@ static double opposite_below(struct modes *m, uint32_t function, double delta, b
 	return sum;
 }
 
-/* What code without names has: which frames have none is also decided anew in every process. */
+/* Returns what code without names has: which frames have none is also decided anew in every process. */
 static double opposite_nameless(const struct modes *m, double delta, bool of_total)
 {
 	double change = of_total ? m->nameless_total : m->nameless_self;
@@ -247,7 +248,7 @@ static double shift_of_function(struct modes *m, uint32_t function, double delta
 	return fmin(above + below + opposite_nameless(m, delta, of_total), fabs(delta));
 }
 
-/* What the function of a node has more or less at its other nodes, opposite to `delta`. */
+/* Returns what the function of a node has more or less at its other nodes, opposite to `delta`. */
 static double opposite_nodes(struct modes *m, uint32_t node, double delta)
 {
 	const struct diff *diff = m->build->diff;
@@ -281,7 +282,9 @@ static double shift_of(struct modes *m, const struct row *row)
 	return INFINITY;
 }
 
-/* Whether a function is what the whole program runs in: it changes as the whole does, which is tested as such. */
+/*
+ * Returns whether a function is what the whole program runs in: it changes as the whole does, which is tested as such.
+ */
 static bool is_nearly_whole(const struct diff *diff, uint32_t function)
 {
 	const struct diff_estimate *total = &diff->functions[function].total, *whole = &build_whole(diff)->total;

@@ -4,7 +4,7 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * What a run-time compiler decides anew in every process.
+ * Modes: what a run-time compiler decides anew in every process.
  *
  * Model: V8 and HotSpot run each function in one of several tiers and inline it or not, depending on when their
  * samplers and queues run. A function that is inlined has neither a frame nor a name: its self time is that of the
@@ -24,5 +24,5 @@
 COMMON_MUST_CHECK
 bool modes_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);
 
-/* A row's result without the part of the difference that decisions may have moved. */
+/* Returns a row's result without the part of the difference that decisions may have moved. */
 struct row_result modes_without_shift(struct row_result result, double shift);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The variance of the logarithm of the totals' ratio that counting alone gives. */
+/* Returns the variance of the logarithm of the totals' ratio that counting alone gives. */
 static double counting_variance(const struct experiment *experiment)
 {
 	double variance = 0;
@@ -46,7 +46,10 @@ static void widen_by_functions(const struct load *load, struct load_range *range
 	}
 }
 
-/* The factor by which all runs of both sides count alike, whatever their lengths, for what their samples stand for. */
+/*
+ * Returns the factor by which all runs of both sides count alike, whatever their lengths, for what their samples stand
+ * for.
+ */
 static double per_run_factor(const struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
@@ -77,7 +80,10 @@ static void open_load_find_range(
 	widen_by_functions(&build->load, range, variance);
 }
 
-/* Whether a row is judged as the whole is. All of a part is none: it has a share of the whole, as a function has. */
+/*
+ * Returns whether a row is judged as the whole is. All of a part is none: it has a share of the whole, as a function
+ * has.
+ */
 static bool open_load_is_whole(const struct experiment *experiment, size_t row)
 {
 	return row == 0 && (!experiment->is_part || experiment_is_whole(experiment, row));

@@ -12,7 +12,7 @@ enum { LEAST_PAIRS = 7 };
 /* A pair that differs by less than this from the others is not wild, even if these agree to the last digit. */
 static const double least_distance = 0.05;
 
-/* Whether both runs of pair i were made before `next_ns`. */
+/* Returns whether both runs of pair i were made before `next_ns`. */
 static bool is_pair(const struct profile_run *base, const struct profile_run *head, int64_t next_ns)
 {
 	return base->whole_command && head->whole_command && base->start_unix_ns > 0 && head->start_unix_ns > 0 &&

@@ -68,7 +68,7 @@ bool placement_estimate_finish(const struct placement_estimate *estimate, double
 	return true;
 }
 
-/* What a function, or a node with all below it, has of placement. */
+/* The placed part of a function's time, or of a node's with all below it. */
 struct placing {
 	double size;         /* scaled, of both sides */
 	double squares;      /* sum of squares of the times of its functions that were linked anew */
@@ -123,7 +123,7 @@ static bool statistics_placement_find_relinked(struct placement_placed *placed, 
 	return true;
 }
 
-/* Whether the function may do other work than in base, or call others more often. */
+/* Returns whether the function may do other work than in base, or call others more often. */
 static bool may_be_changed(const struct placement_placed *placed, uint32_t function)
 {
 	const struct diff_function *f = &placed->build->diff->functions[function];
@@ -270,7 +270,7 @@ static void statistics_placement_estimate(const struct placement_placed *placed,
 		(void)placement_estimate_finish(&made, &placement->variance, &placement->freedom);
 }
 
-/* Of the time of the program, interrupts aside. */
+/* Returns the share of changed code in the time of the program, interrupts aside. */
 static double changed_share(const struct placement_placed *placed)
 {
 	const struct diff *diff = placed->build->diff;
@@ -301,7 +301,7 @@ static double concentration_of(const struct placing *placing)
 	return fmin(placing->squares / (placing->size * placing->size), 1);
 }
 
-/* What is left of a row's difference without that of placed functions; 0: nothing, or it turns. */
+/* Returns what is left of a row's difference without that of placed functions; 0: nothing, or it turns. */
 static double without_placed(const struct row_result *result, double contribution)
 {
 	double head = result->head - contribution;

@@ -20,7 +20,7 @@
 
 /* ---- What placement does: of functions here, of benchmarks in suite/judge.c ---- */
 
-/* Whether placement may have made a difference, a logarithm that is known to within `error`. */
+/* Returns whether placement may have made a difference, a logarithm that is known to within `error`. */
 bool placement_explains(double effect, double error);
 
 /* The same where layouts are known to differ by a relative standard deviation. */
@@ -49,7 +49,7 @@ struct diff_placement {
 	size_t functions;   /* placed ones that the estimate rests on */
 	double variance;    /* of the logarithm of one function's time; 0: none beyond that of runs */
 	double freedom;     /* degrees of freedom of `variance` */
-	/* Of the whole, as runs alone show it: */
+	/* The result for the whole, as runs alone show it: */
 	double p;
 	double concentration; /* part of `variance` that it has: 1 of a single function, 0.1 of ten that take the same
 			       */

@@ -6,7 +6,7 @@
 /* Scaled values that are equal may differ by this part of them, as they were multiplied and added up. */
 static const double rounding = 1e-9;
 
-/* The self times of all nodes, those of an interpreter's frames at the functions that they run. */
+/* Sums the self times of all nodes, those of an interpreter's frames at the functions that they run. */
 static void sum_self(const struct diff_build *build, double *const self[DIFF_SIDES])
 {
 	const struct diff *diff = build->diff;

@@ -16,5 +16,5 @@ COMMON_MUST_CHECK
 bool row_shares_sum(const struct diff_build *build, const bool *marked, struct row_shares *shares, struct error *err);
 void row_shares_deinit(struct row_shares *shares);
 
-/* The share of a row: 0 to 1. */
+/* Returns the share of a row: 0 to 1. */
 double row_share(const struct diff *diff, const struct row_shares *shares, const struct row *row);

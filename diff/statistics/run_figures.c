@@ -77,7 +77,7 @@ static bool layout_mean(
 	return true;
 }
 
-/* Of runs, or of the means of layouts where there are several. */
+/* Returns the moments of runs, or of the means of layouts where there are several. */
 static struct moments side_moments(const struct profile *profile, enum diff_run_figure figure, bool as_log)
 {
 	double first = figure_of(&profile->runs[0], figure), sum = 0, squares = 0;
@@ -135,7 +135,7 @@ static void run_figures_interval_of(const struct moments *moments, double *low, 
 	*high = moments->mean + half;
 }
 
-/* Of pairs that vary wildly ranks tell the interval, which has the mean in it, as it is shown beside. */
+/* Makes the interval of the change: by ranks where pairs vary wildly. It has the mean in it, which is shown beside. */
 static void interval_of_change(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
 	bool in_pairs, const struct moments *change, struct diff_run_summary *summary)
 {

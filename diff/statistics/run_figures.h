@@ -12,7 +12,7 @@ struct run_spread {
 /* `scratch` has room for `count` entries. */
 struct run_spread run_spread_of(const double *values, size_t count, struct weighted_value *scratch);
 
-/* Whether a value is an outlier by its modified z score (Iglewicz and Hoaglin 1993). */
+/* Returns whether a value is an outlier by its modified z score (Iglewicz and Hoaglin 1993). */
 bool run_is_far(const struct run_spread *spread, double value);
 
 /*

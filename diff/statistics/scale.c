@@ -57,13 +57,13 @@ bool scale_has_load(const struct diff_build *build)
 	       build->diff->waiting == DIFF_WAITING_NONE;
 }
 
-/* Whether the metric follows the load: CPU time and waiting do, what is in use does not. */
+/* Returns whether the metric follows the load: CPU time and waiting do, what is in use does not. */
 static bool follows_load(const struct diff_build *build)
 {
 	return scale_has_load(build) || build->diff->waiting != DIFF_WAITING_NONE;
 }
 
-/* Whether values are numbers of samples, which say nothing of time or events unless each stands for as much. */
+/* Returns whether values are numbers of samples, which say nothing of time or events unless each stands for as much. */
 static bool samples_are_counted(const struct diff_build *build)
 {
 	return !build->diff->is_exact && build->metric[DIFF_BASE] == 0 && build->metric[DIFF_HEAD] == 0;
@@ -112,7 +112,7 @@ void scale_length_warning(const struct diff_build *build, char out[static SCALE_
 		scale_length_words(build));
 }
 
-/* Whether totals can be compared at all, by what the files say of their length and of their samples. */
+/* Returns whether totals can be compared at all, by what the files say of their length and of their samples. */
 static bool lengths_are_known(const struct diff_build *build)
 {
 	return side_has_length(build->profiles[DIFF_BASE]) && side_has_length(build->profiles[DIFF_HEAD]) &&
@@ -120,9 +120,9 @@ static bool lengths_are_known(const struct diff_build *build)
 }
 
 /*
- * The mode for a program that is compared as --scale auto. The load is a question only where a program was watched for
- * a time: a command that ran from start to end did its work. It is counted, or unknown; it is never guessed. Nor is the
- * length of a recording: where a file does not say it, shares are left.
+ * Returns the mode for a program that is compared as --scale auto. The load is a question only where a program was
+ * watched for a time: a command that ran from start to end did its work. It is counted, or unknown; it is never
+ * guessed. Nor is the length of a recording: where a file does not say it, shares are left.
  */
 static enum diff_scale_mode default_mode(const struct diff_build *build, struct diff_scale *scale)
 {
@@ -218,7 +218,7 @@ bool scale_choose(struct diff_build *build, struct error *err)
 
 /* ---- In words ---- */
 
-/* The subject of the sentence about the factor: the functions whose ratios it is made of. */
+/* Returns the subject of the sentence about the factor: the functions whose ratios it is made of. */
 static const char *ratios_words(const struct diff_build *build)
 {
 	if (build->diff->scale.controls)

@@ -12,8 +12,8 @@ COMMON_MUST_CHECK
 bool scale_describe(struct diff_build *build, struct error *err);
 
 /*
- * Whether the metric depends on load in proportion. Metrics of what is in use do not, and waits do not either; and if
- * samples are not counted, the uncertainty of the functions' ratios is not known.
+ * Returns whether the metric depends on load in proportion. Metrics of what is in use do not, and waits do not either;
+ * and if samples are not counted, the uncertainty of the functions' ratios is not known.
  */
 bool scale_has_load(const struct diff_build *build);
 
@@ -27,5 +27,5 @@ const char *scale_length_words(const struct diff_build *build);
 enum { SCALE_LENGTH_WORDS = 240 };
 void scale_length_warning(const struct diff_build *build, char out[static SCALE_LENGTH_WORDS]);
 
-/* Whether every run is a whole command, from start to exit. */
+/* Returns whether every run is a whole command, from start to exit. */
 bool scale_whole_commands(const struct profile *profile);

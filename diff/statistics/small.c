@@ -28,8 +28,8 @@ bool small_counts(const struct experiment *experiment, size_t row)
 static const double least_error = 1e-6;
 
 /*
- * The squared standard error of the difference of a row's scaled sums, from the differences between runs; 0: a side has
- * one run.
+ * Returns the squared standard error of the difference of a row's scaled sums, from the differences between runs; 0: a
+ * side has one run.
  */
 static double squared_error(const struct experiment *experiment, size_t row, double *freedom)
 {
@@ -87,7 +87,7 @@ static void test_uncounted(const struct experiment *experiment, size_t row, stru
 	result->variance = NAN;
 }
 
-/* The exact test if head had `load` times the load that the scale takes it to have. */
+/* Returns the exact test if head had `load` times the load that the scale takes it to have. */
 static double exact_p(
 	const struct experiment *experiment, size_t row, const struct row_result *result, double variance, double load)
 {

@@ -3,7 +3,7 @@
 
 #include "diff/statistics/experiment.h"
 
-/* Whether a row has too few samples on a side for a normal approximation. */
+/* Returns whether a row has too few samples on a side for a normal approximation. */
 bool small_counts(const struct experiment *experiment, size_t row);
 
 /*
@@ -12,5 +12,5 @@ bool small_counts(const struct experiment *experiment, size_t row);
  */
 void small_test(const struct experiment *experiment, size_t row, double variance, struct row_result *result);
 
-/* Two-sided p of the difference between the means of a row's runs (Welch 1947); 1 if a side has one run. */
+/* Returns the two-sided p of the difference between the means of a row's runs (Welch 1947); 1 if a side has one run. */
 double small_p_of_means(const struct experiment *experiment, size_t row);

@@ -36,7 +36,7 @@ static double mean_samples(const struct experiment *experiment, enum diff_side s
 	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
 }
 
-/* A run's size, and the variance of this estimate. */
+/* Returns a run's size, and the variance of this estimate. */
 static double run_size(const struct experiment *experiment, enum diff_side side, size_t run,
 	struct weighted_value *ratios, double *variance)
 {
@@ -84,7 +84,7 @@ static bool measure_side(const struct experiment *experiment, enum diff_side sid
 	return true;
 }
 
-/* The median over the functions' ratios, and its variance. */
+/* Returns the median over the functions' ratios, and its variance. */
 static double median_delta(const struct experiment *experiment, struct weighted_value *ratios, double *variance)
 {
 	size_t count = 0;

@@ -8,8 +8,8 @@ static const double power = 0.8;
 static const double interval_tail = 0.025;
 
 /*
- * The interval of a row. A proven difference is relative to the other functions; without proof, the interval includes
- * every value that the machine's speed allows.
+ * Makes the interval of a row. A proven difference is relative to the other functions; without proof, the interval
+ * includes every value that the machine's speed allows.
  */
 static void states_interval_of(const struct row_result *result, bool found, double *low, double *high)
 {

@@ -12,7 +12,7 @@ void states_without_evidence(struct diff_build *build);
 void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result, double alpha);
 
 /*
- * Whether a result is a proven difference: at rate q, in the direction that the values show, and at least the least
- * effect.
+ * Returns whether a result is a proven difference: at rate q, in the direction that the values show, and at least the
+ * least effect.
  */
 bool states_found(const struct row_result *result, double rate, double least_effect);

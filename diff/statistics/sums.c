@@ -103,7 +103,7 @@ static void summing_deinit(struct sums_summing *s)
 	free(s->levels);
 }
 
-/* A power of two such that sums of its multiples, up to `total`, are exact in the 53 bits of a double. */
+/* Returns a power of two such that sums of its multiples, up to `total`, are exact in the 53 bits of a double. */
 static double statistics_sums_quantum_of(double total)
 {
 	int exponent;
@@ -288,7 +288,9 @@ static void statistics_sums_add_events(
 	}
 }
 
-/* As statistics_sums_add_events(), but each unit has as much of the value as its events have of the weights. */
+/*
+ * Adds as statistics_sums_add_events() does, but each unit has as much of the value as its events have of the weights.
+ */
 static void add_weighted_events(
 	const struct sums_summing *s, uint32_t sample, double value, double *self, double *total)
 {

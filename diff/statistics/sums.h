@@ -17,7 +17,7 @@ bool row_index_create(
 	const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err);
 void row_index_cleanup(struct row_index **index);
 
-/* How the samples of a side are divided into units. */
+/* The division of a side's samples into units. */
 struct sums_division {
 	size_t units;
 	bool by_time;              /* into blocks of time, of equal length */
@@ -33,13 +33,13 @@ bool sums_fill(const struct diff_build *build, const struct row_index *index, en
 	const struct sums_division *division, size_t row_count, double **values, struct error *err);
 
 /*
- * The length of each run of a profile with a timeline: its recorded duration, or the time of its last event if that is
- * later. On the heap; NULL: out of memory.
+ * Returns the length of each run of a profile with a timeline: its recorded duration, or the time of its last event if
+ * that is later. On the heap; NULL: out of memory.
  */
 int64_t *sums_run_lengths(const struct profile *profile);
 
 /* The same of a side of a comparison: in a part, a run is as long as in the whole. */
 int64_t *sums_lengths_of_runs(const struct diff_build *build, enum diff_side side);
 
-/* The sum of the runs' lengths. */
+/* Returns the sum of the runs' lengths. */
 int64_t sums_length(const struct profile *profile, const int64_t *lengths);

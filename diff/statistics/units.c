@@ -110,7 +110,7 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 	return true;
 }
 
-/* What the group consists of that a function is; NULL: it is none, but the frame of a class of waits. */
+/* Returns what the group consists of that a function is; NULL: it is none, but the frame of a class of waits. */
 static const struct mix *mix_of(const struct diff_build *build, uint32_t function)
 {
 	const struct diff *diff = build->diff;

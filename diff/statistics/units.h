@@ -9,7 +9,7 @@ enum {
 	UNITS_MAX_BLOCKS = 40,
 };
 
-/* Whether both sides have enough runs for evidence of runs. */
+/* Returns whether both sides have enough runs for evidence of runs. */
 static inline bool units_have_runs(const struct diff_build *build)
 {
 	return build->profiles[DIFF_BASE]->run_count >= UNITS_MIN_RUNS &&
@@ -17,8 +17,8 @@ static inline bool units_have_runs(const struct diff_build *build)
 }
 
 /*
- * The number of blocks, each of 250 ms or longer, into which a side's timeline can be cut; 0: it is too short, or there
- * is none.
+ * Returns the number of blocks, each of 250 ms or longer, into which a side's timeline can be cut; 0: it is too short,
+ * or there is none.
  */
 size_t units_blocks(const struct profile *profile);
 

@@ -19,7 +19,7 @@ static void squares_deinit(struct squares *squares)
 }
 
 /*
- * How unequally the values of samples are shared out among their events.
+ * The inequality with which the values of samples are shared out among their events.
  *
  * [sample] the sum of the squared shares of its events: 1 if a single event has all of its value, 1/n if n events have
  * as much each; 0: its events have no weights of their own. NULL: no event of the side has one. Owned.
@@ -68,8 +68,8 @@ static bool weight_shares_init(struct weight_shares *shares, const struct diff_b
 }
 
 /*
- * The metric's value of a sample, in mean weights; `*weight`: the sum of its events' squared weights over the sum of
- * their weights, which is the weight of each if they are equal.
+ * Returns the metric's value of a sample, in mean weights; `*weight`: the sum of its events' squared weights over the
+ * sum of their weights, which is the weight of each if they are equal.
  */
 static double weights_value_of(const struct diff_build *build, const struct weight_shares *shares, enum diff_side side,
 	size_t sample, double *weight)

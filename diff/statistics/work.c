@@ -43,15 +43,15 @@ static struct answered sum_answered(const struct profile *profile)
 	return sum;
 }
 
-/* Whether both values are known, and differ by more than a ratio. */
+/* Returns whether both values are known, and differ by more than a ratio. */
 static bool statistics_work_differs(double base, double head, double most_ratio)
 {
 	return base > 0 && head > 0 && fabs(log(head / base)) > log(most_ratio);
 }
 
 /*
- * Whether one side has connections of few requests and the other has not. Logging in is exchanges, too, which would
- * count as the requests of such a connection.
+ * Returns whether one side has connections of few requests and the other has not. Logging in is exchanges, too, which
+ * would count as the requests of such a connection.
  */
 static bool connects_otherwise(const struct answered *base, const struct answered *head)
 {
@@ -61,7 +61,7 @@ static bool connects_otherwise(const struct answered *base, const struct answere
 	       statistics_work_differs(of_base, of_head, most_connection_ratio);
 }
 
-/* The time in nanoseconds for which requests were in progress: the sum of their latencies; NAN: not known. */
+/* Returns the time in nanoseconds for which requests were in progress: the sum of their latencies; NAN: not known. */
 static double time_in_progress(const struct profile *profile)
 {
 	uint64_t counts[PROFILE_LATENCY_BUCKETS];
@@ -78,7 +78,7 @@ static double time_in_progress(const struct profile *profile)
 	return all > 0 ? sum : NAN;
 }
 
-/* The CPU time of a side in nanoseconds; NAN: the profile does not tell. */
+/* Returns the CPU time of a side in nanoseconds; NAN: the profile does not tell. */
 static double cpu_time(const struct profile *profile)
 {
 	uint32_t cpu = profile_wait_values(profile).cpu;
@@ -229,7 +229,7 @@ double work_sum(const struct experiment *experiment, enum diff_side side)
 	return sum;
 }
 
-/* The least number of requests in a run of either side; 0: they were not counted in all. */
+/* Returns the least number of requests in a run of either side; 0: they were not counted in all. */
 static double least_work(const struct experiment *experiment)
 {
 	double least = INFINITY;

@@ -18,8 +18,8 @@
  */
 
 /*
- * Whether costs can be compared per request. If both sides count requests and costs can not be, diff->requests_doubt
- * says why. Needs diff->requests.
+ * Finds out whether costs can be compared per request. If both sides count requests and costs can not be,
+ * diff->requests_doubt says why. Needs diff->requests.
  */
 COMMON_MUST_CHECK
 bool work_compare(struct diff_build *build, bool *usable, struct error *err);
@@ -32,17 +32,17 @@ COMMON_MUST_CHECK
 bool work_fill(const struct diff_build *build, struct experiment *experiment, struct error *err);
 
 /*
- * The requests in each unit of a side: work[units], zeroed before. `by_time`: units are blocks of time, as those of
- * sums_fill(); else they are runs, or all is one unit.
+ * Sums the requests in each unit of a side: work[units], zeroed before. `by_time`: units are blocks of time, as those
+ * of sums_fill(); else they are runs, or all is one unit.
  */
 COMMON_MUST_CHECK
 bool work_sum_units(const struct diff_build *build, enum diff_side side, size_t units, bool by_time, double *work,
 	struct error *err);
 
-/* Whether requests were in progress for enough of a profile's time to be what the program works on. */
+/* Returns whether requests were in progress for enough of a profile's time to be what the program works on. */
 bool work_is_of_requests(const struct profile *profile);
 
-/* The requests in all units of a side. */
+/* Returns the requests in all units of a side. */
 double work_sum(const struct experiment *experiment, enum diff_side side);
 
 /*

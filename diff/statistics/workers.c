@@ -27,7 +27,7 @@ static bool is_worker(const struct profile_exchanges *e, const struct profile_ex
 	       (double)e->count >= least_part * (double)most->count;
 }
 
-/* [exchanges] the unit of the worker that they are of, or `units`. */
+/* Fills, for each of [exchanges], the unit of the worker that they are of, or `units`. */
 static void number_workers(const struct profile_requests *requests, const struct profile_exchanges *most, size_t units,
 	uint32_t *unit_of, double *work)
 {

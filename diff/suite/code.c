@@ -13,7 +13,7 @@
 /* Code of less than this part of a benchmark's time says nothing of it. */
 static const double least_part = 0.01;
 
-/* Of more than this part of a benchmark's time it is not known whether its code is the same. */
+/* The most of a benchmark's time of which it may be unknown whether its code is the same. */
 static const double most_unknown = 0.05;
 
 /* What was linked anew has to be most of a benchmark for its place to explain a change. */
@@ -103,7 +103,7 @@ static bool suite_code_find_relinked(struct suite_code *c, enum diff_side side, 
 	return true;
 }
 
-/* Whether the code of a location is the same on both sides. */
+/* Returns whether the code of a location is the same on both sides. */
 static enum diff_code suite_code_of(
 	const struct suite_code *c, enum diff_side side, const struct profile_location *location)
 {

@@ -160,7 +160,7 @@ static bool find_executions(struct suite_effects *e, size_t series, struct effec
 }
 
 /*
- * How far benchmarks are from their means, of those that have a value in each execution of the series:
+ * Collects how far benchmarks are from their means, of those that have a value in each execution of the series:
  * values[execution * room + benchmark].
  */
 static void collect_deviations(const struct suite_effects *e, size_t series, struct effects_point *points,

@@ -4,10 +4,11 @@
 #include "diff/suite/work.h"
 
 /*
- * What executions have in common. A processor that is slow for a while, or another program beside the suite, makes all
- * benchmarks of an execution slower together. An execution's effect is the median over benchmarks of how far each is
- * from its mean over executions (Tukey's median polish, one sweep); the effects of a series add up to 0, so that they
- * change no benchmark's mean. With fewer than 5 benchmarks they are 0: what is common is then left in each of them.
+ * The variation that executions have in common. A processor that is slow for a while, or another program beside the
+ * suite, makes all benchmarks of an execution slower together. An execution's effect is the median over benchmarks of
+ * how far each is from its mean over executions (Tukey's median polish, one sweep); the effects of a series add up to
+ * 0, so that they change no benchmark's mean. With fewer than 5 benchmarks they are 0: what is common is then left in
+ * each of them.
  *
  * A series has one value for each execution: with pairs there is one series, of the differences between head and base;
  * else there is one for each side.
@@ -39,7 +40,7 @@ COMMON_MUST_CHECK
 bool effects_estimate(const struct suite_work *work, bool of_cpu, struct suite_effects *effects, struct error *err);
 void effects_deinit(struct suite_effects *effects);
 
-/* Whether a benchmark has values to compare: a pair, or values on both sides. */
+/* Returns whether a benchmark has values to compare: a pair, or values on both sides. */
 bool effects_has(const struct suite_effects *effects, uint32_t benchmark);
 
 /* Writes the points of a benchmark in a series, and returns their number; at most `most_points`. */

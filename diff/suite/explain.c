@@ -64,7 +64,7 @@ static bool is_chosen(const struct diff_suite *suite, enum diff_side side, size_
 	       suite->added + suite->removed == suite->benchmark_count;
 }
 
-/* Whether executions of a benchmark are scaled to what this side makes: base, if it has the benchmark. */
+/* Returns whether executions of a benchmark are scaled to what this side makes: base, if it has the benchmark. */
 static bool is_target(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark)
 {
 	return side == DIFF_BASE || suite->sides == 1 || suite->benchmarks[benchmark].presence == DIFF_ADDED;
@@ -101,7 +101,7 @@ static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, 
 	return true;
 }
 
-/* [run] by what the values of a side's runs are multiplied. */
+/* Makes, for each [run], the factor by which the values of a side's runs are multiplied. */
 static bool make_factors(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, struct iterations *it,
 	double **factors, struct error *err)
 {
@@ -184,7 +184,7 @@ static bool choose_profiles(
 
 /* ---- The diff ---- */
 
-/* Whether the chosen phases are of the same executions on both sides. */
+/* Returns whether the chosen phases are of the same executions on both sides. */
 static bool executions_agree(const struct diff_suite *suite, uint32_t benchmark)
 {
 	size_t b = 0, h = 0;
@@ -226,8 +226,8 @@ static double rate_within(const struct diff_suite *suite, uint32_t benchmark)
 }
 
 /*
- * What the harness's clock tells of functions that are all of a benchmark. Samples are of CPU time, which the clock
- * tells too where the benchmark had one CPU all the time. False: it does not tell.
+ * Takes the time of functions that are all of a benchmark from the harness's clock. Samples are of CPU time, which the
+ * clock tells too where the benchmark had one CPU all the time. False: it does not tell.
  */
 static bool suite_explain_measure(const struct diff_suite *suite, uint32_t benchmark, struct diff_measured *measured)
 {

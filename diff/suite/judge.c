@@ -76,8 +76,8 @@ static int by_point_value(const void *left, const void *right)
 }
 
 /*
- * A trimmed mean, with the winsorized variance (Yuen 1974): values that are left out count as the nearest that are not.
- * The sum of squares over the degrees of freedom is then the variance of one value that is left.
+ * Adds a trimmed mean, with the winsorized variance (Yuen 1974): values that are left out count as the nearest that are
+ * not. The sum of squares over the degrees of freedom is then the variance of one value that is left.
  */
 static void add_series(struct suite_row *row, struct effects_point *points, size_t count, double sign, double *squares)
 {
@@ -104,7 +104,7 @@ static void add_series(struct suite_row *row, struct effects_point *points, size
 	row->rounds += errors / (double)count;
 }
 
-/* By the last execution of a benchmark that is looked at while executions go on. */
+/* Returns the number of looks at a benchmark by its last execution, while executions go on. */
 static double looks_of(const struct suite_work *work, uint32_t benchmark)
 {
 	uint64_t executions = 0;
@@ -212,7 +212,7 @@ static double waiting_variance(const struct suite_test *t, uint32_t benchmark)
 	return isfinite(ratio) ? pow(log(ratio), 2) : 0;
 }
 
-/* The variance of a row's change, from executions. */
+/* Returns the variance of a row's change, from executions. */
 static struct judge_spread row_spread(const struct suite_test *t, const struct suite_row *row)
 {
 	const struct dispersion dispersion = row_dispersion(row);
@@ -230,7 +230,7 @@ static struct judge_spread row_spread(const struct suite_test *t, const struct s
 	return add_spreads(own, common);
 }
 
-/* What is left of a variance that nobody can see. */
+/* Returns what is left of a variance that nobody can see. */
 static double least_spread(const struct suite_row *row)
 {
 	return fmax(row->spread.variance, least_variance * row->units);
@@ -255,7 +255,7 @@ static bool judge_is_same_code(const struct suite_test *t, const struct suite_ro
 	return t->work->relinked[row->benchmark] && t->work->suite->benchmarks[row->benchmark].code == DIFF_CODE_SAME;
 }
 
-/* Whether placement may have changed the row so: as far as is known, it is no more than that. */
+/* Returns whether placement may have changed the row so: as far as is known, it is no more than that. */
 static bool judge_is_placeable(const struct suite_test *t, const struct suite_row *row)
 {
 	return t->effects.has_layouts ? placement_explains_by_layouts(row->change, sqrt(row->variance))
@@ -263,8 +263,8 @@ static bool judge_is_placeable(const struct suite_test *t, const struct suite_ro
 }
 
 /*
- * How far benchmarks of the same code differ beyond executions is added to the variance of the others in files that
- * were linked anew.
+ * Adds to the variance of benchmarks in files that were linked anew how far those of the same code differ beyond
+ * executions.
  */
 static void widen_by_placement(struct suite_test *t)
 {
@@ -348,7 +348,7 @@ static bool run_test(struct suite_test *t, bool of_cpu, struct error *err)
 	return true;
 }
 
-/* By CPU time, which tells a benchmark that got faster from one that waited less. */
+/* Tests by CPU time, which tells a benchmark that got faster from one that waited less. */
 static bool test_cpu(const struct suite_test *clock, struct error *err)
 {
 	CLEANUP(test_deinit)
@@ -369,8 +369,8 @@ static bool test_cpu(const struct suite_test *clock, struct error *err)
 }
 
 /*
- * Whether CPU time, as far as it is known, has not even half of the change in its direction. A benchmark that waits by
- * itself, and one that other programs kept waiting, look alike.
+ * Returns whether CPU time, as far as it is known, has not even half of the change in its direction. A benchmark that
+ * waits by itself, and one that other programs kept waiting, look alike.
  */
 static bool is_contradicted(const struct diff_benchmark *b)
 {
@@ -401,9 +401,9 @@ static void suite_judge_row(struct suite_test *t, const struct suite_row *row)
 }
 
 /*
- * How many more executions a side would decide a benchmark: an interval that is as much narrower excludes 0, if the
- * change is what it seems, or lies within the precision. It narrows with the square root of their number. 0: none are
- * known to.
+ * Returns how many more executions a side would decide a benchmark: an interval that is as much narrower excludes 0, if
+ * the change is what it seems, or lies within the precision. It narrows with the square root of their number. 0: none
+ * are known to.
  */
 static uint64_t more_executions(const struct suite_test *t, const struct suite_row *row, double half)
 {

@@ -3,7 +3,7 @@
 
 enum { FIRST_LOOK = 3 };
 
-/* The executions at the look after the one at `executions`. */
+/* Returns the executions at the look after the one at `executions`. */
 static uint64_t next_look(uint64_t executions)
 {
 	return executions + (executions + 1) / 2;

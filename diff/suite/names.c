@@ -34,7 +34,7 @@ static size_t split_uri(const char *uri, const char *starts[MAX_COMPONENTS + 1])
 	return count;
 }
 
-/* The last `wanted` components; the whole URI if it has no more. */
+/* Returns the last `wanted` components; the whole URI if it has no more. */
 static const char *uri_end(const char *uri, size_t wanted, bool *is_whole)
 {
 	const char *starts[MAX_COMPONENTS + 1];

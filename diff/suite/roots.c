@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of benchmarks that are called alike in so many files, only the first ones are compared. */
+/* The most files in which benchmarks that are called alike are compared: the first ones. */
 enum { MOST_ALIKE = 16 };
 
 /* A benchmark of head, by the end of its URI: the file and what follows it. */
@@ -14,7 +14,7 @@ struct root_end {
 	uint32_t next; /* index of another one with the same end; HASH_MAP_NONE: there is none */
 };
 
-/* How many benchmarks of both sides would be one if these folders were left out. */
+/* The number of benchmarks of both sides that would be one if these folders were left out. */
 struct root_vote {
 	uint32_t roots[DIFF_SIDES]; /* strings of the suite */
 	size_t count;

@@ -25,8 +25,8 @@ static bool has_most(const struct diff *diff, const struct diff_estimate *total,
 }
 
 /*
- * Of functions that are proven with all that they call, the one with the least time that has most of the change; of
- * those that have the same time, since all of it is in the one that they call, the deepest.
+ * Returns, of functions that are proven with all that they call, the one with the least time that has most of the
+ * change; of those that have the same time, since all of it is in the one that they call, the deepest.
  */
 static uint32_t innermost(const struct diff *diff, double sign)
 {
@@ -76,7 +76,7 @@ static void append_interval(const struct diff_suite *suite, const struct diff_be
 		buffer_printf(out, " (95 %% interval %.1f to %.1f %%)", b->change_low * 100, b->change_high * 100);
 }
 
-/* "placement: same code, 20.1 % slower here (95 % interval ...); --layouts 8 would tell". */
+/* Appends "placement: same code, 20.1 % slower here (95 % interval ...); --layouts 8 would tell". */
 static void sentence_append_placement(
 	const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
@@ -85,7 +85,7 @@ static void sentence_append_placement(
 	buffer_printf(out, " %s here; --layouts 8 would tell", b->change > 0 ? "slower" : "faster");
 }
 
-/* What the clock says, and CPU time does not. */
+/* Appends a difference that the clock shows, and CPU time does not. */
 static void append_contradiction(const struct diff_benchmark *b, struct buffer *out)
 {
 	buffer_printf(out,

@@ -60,7 +60,7 @@ static bool choose_metric(struct suite_work *work, struct error *err)
 
 /* ---- Values ---- */
 
-/* What a run adds to the value of its benchmark in its execution: sums over the runs of both. */
+/* The contribution of a run to the value of its benchmark in its execution: sums over the runs of both. */
 struct suite_sum {
 	uint32_t benchmark, execution;
 	double weight, weighted;   /* of values */
@@ -87,7 +87,7 @@ static struct suite_sum sum_measured(const struct profile_measured *measured, ui
 		.measured = weight * (measured->mean_ns > 0 ? measured->mean_ns : time_ns) };
 }
 
-/* [run] sums of a value type, and of the samples that it is of. */
+/* Makes, for each [run], the sums of a value type, and of the samples that it is of. */
 static bool suite_values_sum_runs(const struct profile *profile, uint32_t metric, uint32_t counts, double **totals,
 	double **samples, struct error *err)
 {
@@ -183,7 +183,7 @@ static struct suite_sum sum_total(double total, double samples, double iteration
 	};
 }
 
-/* [run] what it adds. */
+/* Makes, for each [run], the sum that it adds. */
 static bool make_sums(const struct suite_work *work, enum diff_side side, struct suite_sum *sums, struct error *err)
 {
 	const struct profile *profile = work->sides[side].profile;
@@ -220,8 +220,8 @@ static int by_benchmark(const void *left, const void *right)
 }
 
 /*
- * The value of the sums of one benchmark in one execution. A total without iterations is that of all runs together, so
- * its weights do not divide it.
+ * Returns the value of the sums of one benchmark in one execution. A total without iterations is that of all runs
+ * together, so its weights do not divide it.
  */
 static struct suite_value make_value(const struct suite_work *work, const struct suite_sum *sum, bool is_divided)
 {
@@ -290,8 +290,8 @@ static int suite_values_by_value(const void *left, const void *right)
 }
 
 /*
- * The mean over executions: of times the geometric one, without the extreme ones, as the change is the mean of the
- * changes (judge.c). NAN: it is not known of each.
+ * Returns the mean over executions: of times the geometric one, without the extreme ones, as the change is the mean of
+ * the changes (judge.c). NAN: it is not known of each.
  */
 static double average(double *values, size_t count, bool is_exact)
 {

@@ -17,7 +17,7 @@ static const double most_in_percent = 2;
 
 /* ---- The order ---- */
 
-/* The rank in the order in which benchmarks should be read. */
+/* Returns the rank in the order in which benchmarks should be read. */
 static int reading_rank(const struct diff_benchmark *benchmark)
 {
 	if (benchmark->presence != DIFF_IN_BOTH)
@@ -136,7 +136,10 @@ static int suite_verdict_digits_of(double times)
 	return times < 10 ? 2 : times < 100 ? 1 : 0;
 }
 
-/* "12.3 % (95 % interval 9.8 to 14.9 %)", of exact counts "12.3 % (exact)". A fall has no sign: the words tell it. */
+/*
+ * Appends "12.3 % (95 % interval 9.8 to 14.9 %)", of exact counts "12.3 % (exact)". A fall has no sign: the words tell
+ * it.
+ */
 static void suite_verdict_append_percent(
 	const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
@@ -205,7 +208,7 @@ static void suite_verdict_append_benchmarks(
 		buffer_printf(out, " and %zu more", suite->verdicts[verdict] - named);
 }
 
-/* How many differ although their code is the same. */
+/* Appends how many differ although their code is the same. */
 static void suite_verdict_append_placement(const struct diff_suite *suite, struct buffer *out)
 {
 	size_t count = suite->verdicts[DIFF_PLACEMENT];

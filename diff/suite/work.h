@@ -9,7 +9,7 @@
  * environment.c warns, verdict.c decides and says it.
  */
 
-/* What a benchmark took in one execution. */
+/* The cost of a benchmark in one execution. */
 struct suite_value {
 	uint32_t benchmark;
 	uint32_t execution; /* counted from 0 within the side */
@@ -46,7 +46,7 @@ struct suite_work {
 	bool *relinked; /* owned: [benchmark] most of its time is in files that are others in base and head */
 };
 
-/* How often a run did what the values of its benchmark are of; 0: not known. */
+/* Returns how often a run did what the values of its benchmark are of; 0: not known. */
 static inline uint64_t suite_times(const struct diff_suite *suite, uint32_t benchmark, const struct profile_run *run)
 {
 	return suite->benchmarks[benchmark].by_rounds ? run->measured.rounds : run->measured.iterations;
@@ -59,9 +59,9 @@ struct diff_suite_private {
 };
 
 /*
- * The values at each end that a mean over executions leaves out: a fifth, where there are ten or more (Yuen 1974). One
- * execution that another program disturbs then neither moves the mean nor widens its interval. With fewer executions
- * there would be too few left to tell how they vary.
+ * Returns the values at each end that a mean over executions leaves out: a fifth, where there are ten or more (Yuen
+ * 1974). One execution that another program disturbs then neither moves the mean nor widens its interval. With fewer
+ * executions there would be too few left to tell how they vary.
  */
 static inline size_t suite_trimmed(size_t count)
 {
@@ -81,7 +81,7 @@ bool suite_pair(struct suite_work *work, struct error *err);
 COMMON_MUST_CHECK
 bool suite_find_roots(struct suite_work *work, struct error *err);
 
-/* How many bytes of a benchmark's URI are the root of its side; 0: it lies outside. */
+/* Returns how many bytes of a benchmark's URI are the root of its side; 0: it lies outside. */
 size_t suite_root_bytes(const struct diff_suite *suite, enum diff_side side, const char *uri);
 
 /*
@@ -107,10 +107,13 @@ bool suite_judge(struct suite_work *work, struct error *err);
 COMMON_MUST_CHECK
 bool suite_warn(const struct suite_work *work, struct error *err);
 
-/* "by 12.3 % (95 % interval 9.8 to 14.9 %)", "8.90 times (95 % interval 8.71 to 9.10 times)", "by 12.3 % (exact)". */
+/*
+ * Appends the change: "by 12.3 % (95 % interval 9.8 to 14.9 %)", "8.90 times (95 % interval 8.71 to 9.10 times)", "by
+ * 12.3 % (exact)".
+ */
 void suite_append_change(const struct diff_suite *suite, const struct diff_benchmark *benchmark, struct buffer *out);
 
-/* What benchmarks do more or less of: "are slower", "take more CPU time", "need fewer instructions". */
+/* Appends what benchmarks do more or less of: "are slower", "take more CPU time", "need fewer instructions". */
 void suite_append_effect(const struct diff_suite *suite, bool more, size_t count, struct buffer *out);
 
 /*

@@ -11,7 +11,7 @@
 
 enum { ANY_LOAD_WORDS = 120, ANY_LOAD_REST = SENTENCE_TOTAL + 80 };
 
-/* The direction in which the total changed by more than any load in the range explains. */
+/* Returns the direction in which the total changed by more than any load in the range explains. */
 static enum proven_way way_of_total(const struct diff_estimate *total)
 {
 	double low = 1 + total->ci_low / total->base, high = 1 + total->ci_high / total->base;
@@ -21,7 +21,7 @@ static enum proven_way way_of_total(const struct diff_estimate *total)
 	return high < 1.0 / OPEN_LOAD_RANGE ? PROVEN_LESS : PROVEN_NEITHER;
 }
 
-/* ", unless the load rose 26-fold" */
+/* Writes ", unless the load rose 26-fold". */
 static void condition_words(const struct diff_estimate *total, enum proven_way way, char out[static ANY_LOAD_WORDS])
 {
 	double times = way == PROVEN_MORE ? total->head / total->base : total->base / total->head;
@@ -74,7 +74,7 @@ static bool any_load_decide_functions(
 
 /* ---- Where no load is excluded ---- */
 
-/* What is proven of single functions, if anything: too little to decide. */
+/* Writes what is proven of single functions, if anything: too little to decide. */
 static void small_words(const struct diff *diff, const struct proven *proven, char out[static ANY_LOAD_WORDS])
 {
 	size_t functions = proven->more.changes + proven->less.changes;

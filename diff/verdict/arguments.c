@@ -44,14 +44,14 @@ static bool word_is(struct word word, const char *text)
 	return strlen(text) == word.size && memcmp(word.at, text, word.size) == 0;
 }
 
-/* The word as text; "" if it is longer than any that is looked for. */
+/* Returns the word as text; "" if it is longer than any that is looked for. */
 static const char *arguments_text_of(struct word word, char text[static KNOWN_BYTES])
 {
 	snprintf(text, KNOWN_BYTES, "%.*s", word.size < KNOWN_BYTES ? (int)word.size : 0, word.at);
 	return text;
 }
 
-/* The index of an interpreter's script, which is the program; the interpreter's index if it has no script. */
+/* Returns the index of an interpreter's script, which is the program; the interpreter's index if it has no script. */
 static size_t script_of(const struct arguments_command *command, size_t interpreter)
 {
 	char text[KNOWN_BYTES];
@@ -117,7 +117,7 @@ static bool words_agree(struct word base, struct word head)
 	return base.size == head.size;
 }
 
-/* The word without the directory of the side's program, since files beside the program belong to it. */
+/* Returns the word without the directory of the side's program, since files beside the program belong to it. */
 static struct word without_directory(const struct arguments_command *command, struct word word)
 {
 	struct word program = command->words[command->program];

@@ -4,7 +4,7 @@
 #include "diff/build.h"
 
 /*
- * Whether the commands were given different work: their arguments differ in more than the location of each side's
- * program and of the files beside it. If so, `text` describes it.
+ * Returns whether the commands were given different work: their arguments differ in more than the location of each
+ * side's program and of the files beside it. If so, `text` describes it.
  */
 bool arguments_differ(const struct diff_build *build, char *text, size_t size);

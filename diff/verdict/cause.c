@@ -19,7 +19,7 @@ static bool is_self_reason(const struct explained *s, uint32_t function)
 	return explained_is_proven(s, self) && explained_in_direction(s, self->delta) >= least_share * s->whole;
 }
 
-/* How much a function that explains a change says of where it is. */
+/* The precision with which a function that explains a change says where the change is. */
 enum cause_rank {
 	CAUSE_PART,  /* a part of the program, or the time is the function's own */
 	CAUSE_INNER, /* the program is in it all the time, but another function of the user's code is above it */
@@ -34,8 +34,9 @@ static enum cause_rank cause_rank_of(const struct explained *s, uint32_t functio
 }
 
 /*
- * Where the sum of all is proven, a function whose own code is proven to differ may stand for what is proven below it,
- * although its total is not proven by itself: much else may be in that.
+ * Returns whether a function stands for the total. Where the sum of all is proven, a function whose own code is proven
+ * to differ may stand for what is proven below it, although its total is not proven by itself: much else may be in
+ * that.
  */
 static bool stands_for_total(const struct explained *s, const struct diff_function *f)
 {
@@ -58,7 +59,7 @@ static bool is_deeper(const struct explained *s, uint32_t a, uint32_t b)
 	return s->explained[a] > s->explained[b];
 }
 
-/* The deepest function of a kind and rank that explains enough. */
+/* Returns the deepest function of a kind and rank that explains enough. */
 static uint32_t find_deepest(const struct explained *s, enum explained_kind kind, enum cause_rank rank)
 {
 	uint32_t found = PROFILE_NONE;
@@ -90,8 +91,9 @@ static void sum_within(struct explained *s, uint32_t cause, bool is_self)
 }
 
 /*
- * The function below the cause that its difference comes from: the deepest one in which half of it or more is spent,
- * with all that it calls; else the one in whose own code most is. `*share`: the share of what the cause explains.
+ * Returns the function below the cause that its difference comes from: the deepest one in which half of it or more is
+ * spent, with all that it calls; else the one in whose own code most is. `*share`: the share of what the cause
+ * explains.
  */
 static uint32_t find_leaf(struct explained *s, uint32_t cause, double *share)
 {
@@ -142,8 +144,8 @@ static uint32_t choose_cause(struct explained *s)
 /* ---- Callers ---- */
 
 /*
- * The function from which most of a function's difference is called; PROFILE_NONE: there is no such one. It is that of
- * the nearest callers, each with the weight of what is called from it.
+ * Returns the function from which most of a function's difference is called; PROFILE_NONE: there is no such one. It is
+ * that of the nearest callers, each with the weight of what is called from it.
  */
 static uint32_t find_caller(struct explained *s, uint32_t callee)
 {
@@ -181,7 +183,7 @@ static void cause_find_callers(struct explained *s, struct diff_cause *cause)
 	}
 }
 
-/* Whether a function without a name is above the node where most of the function's difference is. */
+/* Returns whether a function without a name is above the node where most of the function's difference is. */
 static bool has_nameless_callers(const struct explained *s, uint32_t function)
 {
 	const struct diff *diff = s->diff;
@@ -230,7 +232,10 @@ static void cause_find_spread(struct explained *s, struct cause *cause)
 
 /* ---- Both directions ---- */
 
-/* Whether the cause in a direction has most of what is proven in the other one below it, and grew nonetheless. */
+/*
+ * Finds out whether the cause in a direction has most of what is proven in the other one below it, and grew
+ * nonetheless.
+ */
 static bool find_story(const struct diff_build *build, enum proven_way way, bool *is_story, struct error *err)
 {
 	CLEANUP(explained_deinit) struct explained other = { .build = build, .diff = build->diff, .way = -(int)way };

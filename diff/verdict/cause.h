@@ -57,10 +57,12 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 COMMON_MUST_CHECK
 bool cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way, struct error *err);
 
-/* No cause. */
+/* Returns the value that stands for no cause. */
 struct diff_cause cause_none(void);
 
-/* The estimate that shows the size of a cause: its total, or its self time where that explains it and is proven alone.
+/*
+ * Returns the estimate that shows the size of a cause: its total, or its self time where that explains it and is proven
+ * alone.
  */
 const struct diff_estimate *cause_estimate(
 	const struct diff *diff, const struct diff_cause *cause, enum proven_way way);

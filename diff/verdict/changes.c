@@ -13,7 +13,7 @@ static const double same_share = 0.9;
 /* The part of a difference from which on it is called that of the function itself, and waiting at a place. */
 static const double greater_share = 0.5, least_waiting = 0.2;
 
-/* What a function's difference is, and how it is linked. */
+/* A function's difference, and its links to others. */
 struct proven_function {
 	enum proven_way way; /* PROVEN_NEITHER: nothing is proven of it */
 	enum explained_kind kind;
@@ -92,7 +92,7 @@ static void choose_difference(struct changes *c, uint32_t function, bool is_inte
 	p->size = fabs(p->is_self ? f->self.delta : f->total.delta);
 }
 
-/* The difference of a function at one of its places, positive in its direction. */
+/* Returns the difference of a function at one of its places, positive in its direction. */
 static double at_place(const struct changes *c, const struct proven_function *p, uint32_t node)
 {
 	double *const *values = p->is_self ? c->diff->node_self : c->diff->node_total;
@@ -227,7 +227,7 @@ static void link_outer(struct changes *c, uint32_t function)
 	clear_sums(c);
 }
 
-/* The user's function that nearly all of a function's difference is called from. */
+/* Returns the user's function that nearly all of a function's difference is called from. */
 static uint32_t find_user_caller(struct changes *c, const struct proven_function *p)
 {
 	uint32_t found = PROFILE_NONE;
@@ -261,7 +261,7 @@ static void verdict_changes_name_change(const struct changes *c, struct diff_cha
 						    fabs(f->self.delta) >= greater_share * fabs(f->total.delta));
 }
 
-/* Whether other changes say all of a change. */
+/* Returns whether other changes say all of a change. */
 static bool is_of_others(const struct changes *c, const struct diff_change *change)
 {
 	bool is_whole = true, is_below_all = true, has_self = false;
@@ -304,7 +304,7 @@ static enum proven_way way_of(const struct changes *c, const struct diff_change 
 	return c->functions[change->function].way;
 }
 
-/* In a direction in which all changes are of others, they are counted. */
+/* Counts the changes in a direction in which all are of others. */
 static void count_some(struct changes *c, enum proven_way way)
 {
 	struct diff *diff = c->diff;
@@ -373,7 +373,7 @@ static bool list_wait_nodes(const struct changes *c, struct wait_node *nodes, si
 	return true;
 }
 
-/* What is known of a change while the waits of one site after the other are added up. */
+/* The state of a change while the waits of one site after the other are added up. */
 struct change_waits {
 	double sum;                         /* of the site that is added up */
 	double greatest[DIFF_CHANGE_WAITS]; /* of change.wait_sites */
@@ -505,7 +505,10 @@ bool diff_change_is_named(const struct diff *diff, const struct diff_change *cha
 	return false;
 }
 
-/* The counted change that the verdict names; of several that wait at the place, that of the function which waits. */
+/*
+ * Returns the counted change that the verdict names; of several that wait at the place, that of the function which
+ * waits.
+ */
 static size_t named_change(const struct diff *diff)
 {
 	size_t found = diff->change_count;

@@ -3,7 +3,7 @@
 
 #include "diff/build.h"
 
-/* Whether a control is proven to differ: then the machine or chance makes changes, and none is proven. */
+/* Returns whether a control is proven to differ: then the machine or chance makes changes, and none is proven. */
 static inline bool control_differs(const struct diff_control *control)
 {
 	return control->is_known && (control->verdict == DIFF_REGRESSED || control->verdict == DIFF_IMPROVED ||

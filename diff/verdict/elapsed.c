@@ -64,7 +64,7 @@ bool elapsed_needs_waits(const struct diff *diff)
 	return diff->elapsed.is_by_together || is_reason(diff, diff->elapsed.by_waiting);
 }
 
-/* The class of waits that is most of the difference. */
+/* Returns the class of waits that is most of the difference. */
 static enum profile_wait_class greatest_class(const struct diff *diff)
 {
 	enum profile_wait_class greatest = PROFILE_WAIT_NONE;

@@ -13,7 +13,10 @@
 /* Fills diff.elapsed, if that is the metric and both sides have CPU time. Needs the scale and the total's state. */
 void elapsed_measure(struct diff_build *build);
 
-/* Whether a comparison of wall-clock time would tell more: of most of the difference threads wait, or run together. */
+/*
+ * Returns whether a comparison of wall-clock time would tell more: of most of the difference threads wait, or run
+ * together.
+ */
 bool elapsed_needs_waits(const struct diff *diff);
 
 /*

@@ -44,7 +44,7 @@ static void total_words(const struct diff *diff, char out[EXACT_SENTENCE])
 		snprintf(out, EXACT_SENTENCE, "%s", exact_and_the_total(diff));
 }
 
-/* What of all the metric a function has, or had where it is gone. */
+/* Writes which share of all the metric a function has, or had where it is gone. */
 static void share_words(const struct diff *diff, const struct diff_estimate *e, char out[EXACT_SENTENCE])
 {
 	char base[WORDS_PERCENT], head[WORDS_PERCENT];
@@ -117,7 +117,7 @@ static bool is_equal_throughout(const struct diff *diff)
 	return true;
 }
 
-/* The next step where repeats of one side differ by more than the two sides do. */
+/* Returns the next step where repeats of one side differ by more than the two sides do. */
 static const char *advice_words(const struct diff_build *build)
 {
 	return units_have_runs(build) ? "; more runs on each side prove smaller changes"

@@ -6,9 +6,9 @@
 /* The sentences of a verdict on exact counts (diff.is_exact). All fill verdict_text. */
 
 /*
- * What a function does more or less of: "parse itself executes 12.0 % more instructions (exact); its code changed: 1.1
- * % of all instructions, after 1.0 % in base; head as a whole executes 0.120 % more instructions (exact)". `estimate`
- * is the function's self or total; `others` are as many functions that changed themselves, too.
+ * Appends what a function does more or less of: "parse itself executes 12.0 % more instructions (exact); its code
+ * changed: 1.1 % of all instructions, after 1.0 % in base; head as a whole executes 0.120 % more instructions (exact)".
+ * `estimate` is the function's self or total; `others` are as many functions that changed themselves, too.
  */
 COMMON_MUST_CHECK
 bool exact_say_function(struct diff_build *build, const struct diff_function *function,
@@ -29,5 +29,5 @@ bool exact_explain_total(struct diff_build *build, const struct diff_function *f
 COMMON_MUST_CHECK
 bool exact_decide_unproven(struct diff_build *build, double tolerated, struct error *err);
 
-/* What is said of the total behind changes of functions: "; the total is the same". */
+/* Returns what is said of the total behind changes of functions: "; the total is the same". */
 const char *exact_and_the_total(const struct diff *diff);

@@ -197,7 +197,7 @@ static bool sum_proven(const struct explained *s, double *sum, struct error *err
 	return true;
 }
 
-/* Room for all that a search knows. */
+/* Allocates room for all that a search knows. */
 static bool explained_allocate(struct explained *s, struct error *err)
 {
 	size_t functions = s->diff->function_count + 1, nodes = s->diff->node_count + 1;

@@ -4,11 +4,11 @@
 #include "diff/verdict/proven.h"
 
 /*
- * How much of what is proven in one direction each function explains, and where in the call tree it lies. The model is
- * that of cause.h.
+ * The part of what is proven in one direction that each function explains, and where in the call tree it lies. The
+ * model is that of cause.h.
  */
 
-/* Whose code a function is, in the order in which causes are preferred. */
+/* The owner of a function's code, in the order in which causes are preferred. */
 enum explained_kind {
 	EXPLAINED_USER,
 	EXPLAINED_LIBRARY,
@@ -34,7 +34,7 @@ struct explained {
 	uint32_t *caller; /* [node] the nearest one at or above it that a chain of callers may name; owned */
 };
 
-/* The kind of a function. `is_interpreter`: it interprets a language whose functions have names. */
+/* Returns the kind of a function. `is_interpreter`: it interprets a language whose functions have names. */
 enum explained_kind explained_kind_of(
 	const struct diff *diff, const struct diff_function *function, bool is_interpreter);
 
@@ -43,23 +43,25 @@ COMMON_MUST_CHECK
 bool explained_init(struct explained *e, struct error *err);
 void explained_deinit(struct explained *e);
 
-/* A difference as a value that is positive in the direction. */
+/* Returns a difference as a value that is positive in the direction. */
 double explained_in_direction(const struct explained *e, double delta);
 
-/* Whether an estimate is proven to differ in the direction. */
+/* Returns whether an estimate is proven to differ in the direction. */
 bool explained_is_proven(const struct explained *e, const struct diff_estimate *estimate);
 
-/* The proven self time at a node, in the direction. */
+/* Returns the proven self time at a node, in the direction. */
 double explained_own(const struct explained *e, uint32_t node);
 
-/* How much more of the direction head has than base in a subtree: what is proven there, or the net difference. */
+/*
+ * Returns how much more of the direction head has than base in a subtree: what is proven there, or the net difference.
+ */
 double explained_weight(const struct explained *e, uint32_t node);
 
-/* Whether no ancestor of the node is of its function, and it is no interrupt. */
+/* Returns whether no ancestor of the node is of its function, and it is no interrupt. */
 bool explained_is_topmost(const struct explained *e, uint32_t node);
 
-/* Whether code has no name that says anything: that of an address, or of a stub. */
+/* Returns whether code has no name that says anything: that of an address, or of a stub. */
 bool explained_has_no_name(const struct diff *diff, const struct diff_function *function);
 
-/* Whether the program is in a function nearly all the time on both sides. */
+/* Returns whether the program is in a function nearly all the time on both sides. */
 bool explained_is_whole(const struct diff *diff, const struct diff_estimate *total);

@@ -75,7 +75,7 @@ static double percent_of_base(double value, double base)
 	return base > 0 ? value / base * 100 : value > 0 ? INFINITY : 0;
 }
 
-/* Whether the difference of what moved is proven, as that of what did not move has a state for. */
+/* Returns whether the difference of what moved is proven, as that of what did not move has a state for. */
 static bool is_proven_move(const struct diff_build *build, const struct diff_estimate *estimate)
 {
 	return build->diff->is_exact ? fabs(estimate->delta) > estimate->detectable : estimate->q < build->options.q;

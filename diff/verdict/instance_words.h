@@ -3,7 +3,7 @@
 
 #include "diff/build.h"
 
-/* What is said of instances that lie far from the others, and of CPU models that differ within a side. */
+/* Sentences on instances that lie far from the others, and on CPU models that differ within a side. */
 
 /* Appends a sentence on the outliers of a side. False: there are none. */
 bool instance_words_outliers(const struct diff *diff, enum diff_side side, struct buffer *text);

@@ -9,7 +9,10 @@
  * machine.
  */
 
-/* Whether the time of waiting for a CPU differs, by proof or by size, and nothing of the program's own work does. */
+/*
+ * Returns whether the time of waiting for a CPU differs, by proof or by size, and nothing of the program's own work
+ * does.
+ */
 bool machine_is_reason(const struct diff_build *build, const struct proven *proven);
 
 /* "the program waits 600 ms more for a CPU per second; its own work is unchanged". `tolerated`: in scaled units. */

@@ -9,7 +9,7 @@
  * placement; where other code ran too, none is possible with one layout a side.
  */
 
-/* Whether placed functions have most of a difference of the whole that runs alone would prove. */
+/* Returns whether placed functions have most of a difference of the whole that runs alone would prove. */
 bool placed_is_reason(const struct diff_build *build, const struct proven *proven);
 
 /* "same code, and head takes 20.1 % more CPU time per run (...) here; ...". Sets the verdict. */

@@ -21,8 +21,8 @@ struct side_code {
 };
 
 /*
- * Whether a function tells no program from another: any two programs share the kernel and the C library, and code
- * without a name cannot be compared.
+ * Returns whether a function tells no program from another: any two programs share the kernel and the C library, and
+ * code without a name cannot be compared.
  */
 static bool is_in_any_program(const struct diff_build *build, const struct diff_function *f)
 {
@@ -57,7 +57,7 @@ bool programs_is_shell(const char *name)
 	return glob_matches_any(GLOBS("sh", "dash", "bash", "busybox", "zsh"), name);
 }
 
-/* The program's name. If a shell started it, the shell is not the program. */
+/* Returns the program's name. If a shell started it, the shell is not the program. */
 static const char *name_program(const struct diff_build *build, enum diff_side side, const struct side_code *code)
 {
 	const struct profile *profile = build->profiles[side];

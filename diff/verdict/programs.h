@@ -3,8 +3,8 @@
 
 #include "diff/build.h"
 
-/* Whether base and head look like two different programs; says so in `text`. */
+/* Returns whether base and head look like two different programs; says so in `text`. */
 bool programs_differ(const struct diff_build *build, char *text, size_t size);
 
-/* Whether a program is a shell, which starts other programs. */
+/* Returns whether a program is a shell, which starts other programs. */
 bool programs_is_shell(const char *name);

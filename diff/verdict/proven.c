@@ -50,8 +50,8 @@ static void count_changes(struct proven *proven, const struct diff *diff)
 }
 
 /*
- * Whether a proven change may count for the verdict. One recording does not show what a run-time compiler would do in
- * another process; runs do, with the bounds of what it may have moved (modes.h).
+ * Returns whether a proven change may count for the verdict. One recording does not show what a run-time compiler would
+ * do in another process; runs do, with the bounds of what it may have moved (modes.h).
  */
 static bool counts_alone(const struct diff *diff, const struct diff_function *f)
 {

@@ -3,11 +3,11 @@
 
 #include "diff/build.h"
 
-/* What is proven of the functions of a comparison, summed up by direction: 1 is more, -1 is less. */
+/* The proven differences of a comparison's functions, summed up by direction: 1 is more, -1 is less. */
 
 enum proven_way { PROVEN_LESS = -1, PROVEN_NEITHER = 0, PROVEN_MORE = 1 };
 
-/* The direction of a state; that of states which are no proven difference is PROVEN_NEITHER. */
+/* Returns the direction of a state; that of states which are no proven difference is PROVEN_NEITHER. */
 enum proven_way proven_way_of(enum diff_state state);
 
 /* Tells which languages' functions have names in the diff: what an interpreter of those does is theirs. */
@@ -36,7 +36,7 @@ extern const double proven_decisive_points;
 /* Needs the states and the changes. */
 struct proven proven_find(const struct diff_build *build);
 
-/* The direction in which the functions decide. */
+/* Returns the direction in which the functions decide. */
 enum proven_way proven_decide(const struct proven *proven);
 
 static inline const struct proven_side *proven_side(const struct proven *proven, enum proven_way way)
@@ -44,5 +44,7 @@ static inline const struct proven_side *proven_side(const struct proven *proven,
 	return way == PROVEN_LESS ? &proven->less : &proven->more;
 }
 
-/* The side that has the largest difference of a single function; one without a function if nothing is proven. */
+/*
+ * Returns the side that has the largest difference of a single function; one without a function if nothing is proven.
+ */
 const struct proven_side *proven_greater(const struct proven *proven);

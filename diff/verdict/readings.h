@@ -10,7 +10,7 @@
 void readings_choose(struct diff_build *build);
 
 /*
- * The number of functions that are proven to take more time by one reading and less by the other. `*greatest`: the
- * function with the largest difference (PROFILE_NONE: none). Needs the states.
+ * Returns the number of functions that are proven to take more time by one reading and less by the other. `*greatest`:
+ * the function with the largest difference (PROFILE_NONE: none). Needs the states.
  */
 size_t readings_disagree(const struct diff *diff, double min_effect_points, uint32_t *greatest);

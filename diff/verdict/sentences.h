@@ -35,7 +35,7 @@ bool sentence_of_counts(struct diff_build *build, const struct proven *proven, c
 enum { SENTENCE_TOTAL = 320 };
 
 /*
- * The clause about a total that did not decide: "; the total's change is not proven: 3.0 % more CPU time per run (95 %
- * interval -5.0 to 12.0 %)". Of shares, whose total is always the same, "".
+ * Writes the clause about a total that did not decide: "; the total's change is not proven: 3.0 % more CPU time per run
+ * (95 % interval -5.0 to 12.0 %)". Of shares, whose total is always the same, "".
  */
 void sentence_about_total(const struct diff *diff, char out[static SENTENCE_TOTAL]);

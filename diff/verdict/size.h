@@ -3,15 +3,17 @@
 
 #include "diff/build.h"
 
-/* How large a difference is, in units that a reader knows: "31 ms per request". */
+/* The size of a difference in units that a reader knows: "31 ms per request". */
 
 enum { SIZE_WORDS = 80 };
 
 /* Appends a duration: "2.1 s", "31 ms". */
 void size_append_duration(double ns, struct buffer *text);
 
-/* What scaled values are divided by to be those of one run, second, request or unit of work. */
+/* Returns what scaled values are divided by to be those of one run, second, request or unit of work. */
 double size_basis(const struct diff_build *build);
 
-/* "+31 ms per request"; "" if the metric is no time, or the scale says of what the values are only relatively. */
+/*
+ * Writes "+31 ms per request". "" if the metric is no time, or the scale says of what the values are only relatively.
+ */
 void size_words(const struct diff_build *build, double delta, char out[static SIZE_WORDS]);

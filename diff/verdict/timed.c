@@ -41,7 +41,7 @@ static const struct timed_harness harnesses[] = {
 		"run a fixed number of iterations with -benchtime=1000x", false },
 };
 
-/* Whether the command fixes how often the work is done: "-benchtime=100x". */
+/* Returns whether the command fixes how often the work is done: "-benchtime=100x". */
 static bool is_fixed(const struct timed_harness *harness, const char *command)
 {
 	for (size_t i = 0; i < MAX_FIXED && harness->fixed[i]; i++) {
@@ -92,8 +92,8 @@ static bool last_equally_long(const struct diff_build *build)
 }
 
 /*
- * Whether some functions take more and others less, or the total differs: a program that ends when its work is done
- * would have taken another time.
+ * Returns whether some functions take more and others less, or the total differs: a program that ends when its work is
+ * done would have taken another time.
  */
 static bool did_other_work(const struct diff *diff)
 {
@@ -111,7 +111,7 @@ static bool did_other_work(const struct diff *diff)
 		       fabs(diff->total.delta) >= least_total_change * diff->total.base);
 }
 
-/* Whether the command is a load generator that was given a duration. */
+/* Returns whether the command is a load generator that was given a duration. */
 static bool is_generator(const char *command)
 {
 	static const char *const names[] = { "wrk", "wrk2", "sysbench" };

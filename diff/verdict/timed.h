@@ -9,8 +9,8 @@
  * comparison. They need the states and the figures of the runs.
  */
 
-/* Whether both sides are whole runs of a known harness or load generator that runs for a fixed time. */
+/* Returns whether both sides are whole runs of a known harness or load generator that runs for a fixed time. */
 bool timed_by_design(const struct diff_build *build, char *text, size_t size);
 
-/* Whether all runs take equally long although their work changed. This is a reason to check, not a proof. */
+/* Returns whether all runs take equally long although their work changed. This is a reason to check, not a proof. */
 bool timed_by_looks(const struct diff_build *build, char *text, size_t size);

@@ -32,7 +32,9 @@ double unproven_tolerance(const struct diff_build *build)
 
 /* ---- Parts of sentences ---- */
 
-/* How many places in the call tree have a state. A node right below one of the same state is part of its place. */
+/*
+ * Returns how many places in the call tree have a state. A node right below one of the same state is part of its place.
+ */
 static size_t places_with(const struct diff *diff, enum diff_state state)
 {
 	size_t count = 0;
@@ -42,7 +44,10 @@ static size_t places_with(const struct diff *diff, enum diff_state state)
 	return count;
 }
 
-/* Whether a function is proven to have changed, which is an interpreter's with all it runs: no other leads here. */
+/*
+ * Returns whether a function is proven to have changed, which is an interpreter's with all it runs: no other leads
+ * here.
+ */
 static bool has_functions(const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->function_count; i++)
@@ -83,7 +88,7 @@ static void places_words(const struct diff *diff, char text[static UNPROVEN_PLAC
 				      : "no change is proven");
 }
 
-/* The largest change that the interval leaves open, in parts of base. */
+/* Returns the largest change that the interval leaves open, in parts of base. */
 static double largest_open(const struct diff_estimate *total)
 {
 	return fmax(fabs(total->ci_low), fabs(total->ci_high)) / total->base;
@@ -107,7 +112,7 @@ static void bound_words(const struct diff_estimate *total, char out[static UNPRO
 
 /* ---- The verdicts ---- */
 
-/* Whether counting noise alone leaves a larger change of the total possible than would count as unchanged. */
+/* Returns whether counting noise alone leaves a larger change of the total possible than would count as unchanged. */
 static bool too_few_samples(const struct diff_build *build, double tolerated)
 {
 	static const double normal_quantile = 1.96;

@@ -6,8 +6,8 @@
 /* The verdict where nothing is proven: unchanged if only a small change can have been missed, else inconclusive. */
 
 /*
- * The smallest change of the total that matters to the user, in scaled units: the least limit of --fail-on on the
- * total, else 5 % of base. A total whose interval lies within it is unchanged.
+ * Returns the smallest change of the total that matters to the user, in scaled units: the least limit of --fail-on on
+ * the total, else 5 % of base. A total whose interval lies within it is unchanged.
  */
 double unproven_tolerance(const struct diff_build *build);
 

@@ -31,7 +31,7 @@ static const double minor_total_percent = 1;
 
 /* ---- Verdicts where the load is guessed ---- */
 
-/* The direction in which the total is proven to differ at the guessed load, if it also does per second. */
+/* Returns the direction in which the total is proven to differ at the guessed load, if it also does per second. */
 static enum proven_way agreed_direction(const struct diff_build *build)
 {
 	const struct diff *diff = build->diff;
@@ -91,8 +91,8 @@ static bool verdict_decide_total(struct diff_build *build, const struct proven *
 }
 
 /*
- * Whether the total points in the other direction, proven or by more than is proven of functions: these do not decide
- * then.
+ * Returns whether the total points in the other direction, proven or by more than is proven of functions: these do not
+ * decide then.
  */
 static bool whole_disagrees(const struct diff *diff, const struct proven *proven, enum proven_way way)
 {
@@ -237,8 +237,8 @@ static const char *verdict_first_blocking(const struct diff *diff)
 }
 
 /*
- * What keeps the limits from being checked; NULL: they are. By share all totals are equal, so that no limit would ever
- * be exceeded where their lengths are unknown: that is no warning to ignore. `length` is room for the words.
+ * Returns what keeps the limits from being checked; NULL: they are. By share all totals are equal, so that no limit
+ * would ever be exceeded where their lengths are unknown: that is no warning to ignore. `length` is room for the words.
  */
 static const char *gates_blocking(const struct diff_build *build, char length[static SCALE_LENGTH_WORDS])
 {

@@ -26,7 +26,7 @@ bool waiting_is_apart(const struct diff *diff, enum profile_wait_class wait_clas
 
 /* ---- The site ---- */
 
-/* Whether waits of the class are in the metric's total: those for a CPU are beside it. */
+/* Returns whether waits of the class are in the metric's total: those for a CPU are beside it. */
 static bool is_in_metric(const struct diff *diff, enum profile_wait_class wait_class)
 {
 	return !waiting_is_apart(diff, wait_class) && diff_has_wait_class(diff, wait_class);
@@ -38,7 +38,8 @@ static bool verdict_waiting_is_proven(const struct diff_estimate *estimate, doub
 }
 
 /*
- * Whether a site carries a proven difference: its function's or that of its class, of which it has the greater share.
+ * Returns whether a site carries a proven difference: its function's or that of its class, of which it has the greater
+ * share.
  */
 static bool carries(const struct diff *diff, const struct diff_wait_site *site)
 {
@@ -52,8 +53,8 @@ static bool carries(const struct diff *diff, const struct diff_wait_site *site)
 }
 
 /*
- * The site with the greatest proven difference in the direction of `delta`, of one class (PROFILE_WAIT_NONE: any).
- * Places are in order of their differences.
+ * Returns the site with the greatest proven difference in the direction of `delta`, of one class (PROFILE_WAIT_NONE:
+ * any). Places are in order of their differences.
  */
 static const struct diff_wait_site *find_site_from(
 	const struct diff *diff, size_t from, enum profile_wait_class wait_class, double delta)
@@ -207,7 +208,7 @@ static void verdict_waiting_append_part(
 	buffer_printf(text, " %s %s", delta > 0 ? "more" : "less", what);
 }
 
-/* Of wall-clock time, what changed most comes first. */
+/* Explains wall-clock time: what changed most comes first. */
 static void explain_wall(struct diff_build *build, const char *cause, struct buffer *text)
 {
 	struct diff *diff = build->diff;
@@ -253,8 +254,9 @@ void waiting_explain(struct diff_build *build, const char *cause, struct buffer 
 /* ---- A function ---- */
 
 /*
- * How a sentence about a difference begins, and whose figures it has: a site and its function's, a function that
- * mostly waits, a class, or a site and the figures of the function through which it waits, such as pthread_mutex_lock.
+ * The beginning of a sentence about a difference, and the owner of its figures: a site and its function's, a function
+ * that mostly waits, a class, or a site and the figures of the function through which it waits, such as
+ * pthread_mutex_lock.
  */
 enum waiting_subject { SUBJECT_SITE, SUBJECT_FUNCTION, SUBJECT_CLASS, SUBJECT_BELOW };
 
@@ -280,7 +282,7 @@ static void append_subject(const struct diff *diff, enum waiting_subject subject
 		buffer_printf(text, ", which is most of all waiting %s", profile_wait_info(wait_class)->reason);
 }
 
-/* The difference of a site's waits that are below a function. */
+/* Returns the difference of a site's waits that are below a function. */
 static double delta_below(const struct diff_build *build, const struct diff_wait_site *site, uint32_t function)
 {
 	const struct diff *diff = build->diff;
@@ -298,7 +300,7 @@ static double delta_below(const struct diff_build *build, const struct diff_wait
 	return delta;
 }
 
-/* The site whose waits are nearly all of a function's proven difference. Only the greatest sites are tried. */
+/* Returns the site whose waits are nearly all of a function's proven difference. Only the greatest sites are tried. */
 static const struct diff_wait_site *find_below(
 	const struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate)
 {
@@ -317,7 +319,7 @@ static const struct diff_wait_site *find_below(
 	return NULL;
 }
 
-/* The site that explains a function's difference, and how to say so; NULL: there is none. */
+/* Returns the site that explains a function's difference, and how to say so; NULL: there is none. */
 static const struct diff_wait_site *verdict_waiting_find_reason(const struct diff_build *build,
 	const struct diff_function *function, const struct diff_estimate *estimate, enum waiting_subject *subject)
 {

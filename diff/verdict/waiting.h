@@ -6,7 +6,7 @@
 /* The parts of a verdict about waits: what threads wait for, where, and who lets them go on. Needs
  * wait_sites_collect(). */
 
-/* Whether waits of the class are the machine's, beside the metric's total. */
+/* Returns whether waits of the class are the machine's, beside the metric's total. */
 bool waiting_is_apart(const struct diff *diff, enum profile_wait_class wait_class);
 
 /*
@@ -16,7 +16,9 @@ bool waiting_is_apart(const struct diff *diff, enum profile_wait_class wait_clas
  */
 void waiting_explain(struct diff_build *build, const char *cause, struct buffer *text);
 
-/* Whether a function's proven difference is one of waits: it is the frame of a class, or the metric has nothing else.
+/*
+ * Returns whether a function's proven difference is one of waits: it is the frame of a class, or the metric has nothing
+ * else.
  */
 bool waiting_is_reason(
 	const struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate);
@@ -29,9 +31,9 @@ bool waiting_append_what(struct diff_build *build, const struct diff_function *f
 	const struct diff_estimate *estimate, struct buffer *text);
 
 /*
- * The sentence for such a difference: "`Cache::get` waits for the lock `cache_lock`, held by `Cache::evict`: 3.10 times
- * as long per second (...), 34.0 % of all waiting time after 12.0 % in base", and `rest`. Fills verdict_text and
- * named_wait.
+ * Writes the sentence for such a difference: "`Cache::get` waits for the lock `cache_lock`, held by `Cache::evict`:
+ * 3.10 times as long per second (...), 34.0 % of all waiting time after 12.0 % in base", and `rest`. Fills verdict_text
+ * and named_wait.
  */
 COMMON_MUST_CHECK
 bool waiting_say(struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate,

@@ -35,7 +35,7 @@ static bool *find_script_nodes(const struct diff *diff)
 	return is_below;
 }
 
-/* The metric's value of an event, whose sample's value is that of all its events. */
+/* Returns the metric's value of an event, whose sample's value is that of all its events. */
 static double value_of_event(const struct diff_build *build, enum diff_side side, size_t event)
 {
 	const struct profile *profile = build->profiles[side];
@@ -81,7 +81,7 @@ static double compiling(const struct diff *diff, enum diff_side side)
 	return side == DIFF_BASE ? diff->compilation.base : diff->compilation.head;
 }
 
-/* Whether compiling was busy, and became less in the second half. */
+/* Returns whether compiling was busy, and became less in the second half. */
 static bool is_busy(const double parts[HALVES])
 {
 	return fmax(parts[0], parts[1]) >= least_share;

@@ -138,7 +138,7 @@ static double unsampled_percent(const struct profile *profile)
 	return unsampled > 0 ? 100 * unsampled / (unsampled + (double)profile_sampled_cpu_ns(profile)) : 0;
 }
 
-/* "0.42 s of base's CPU time (65 %)"; a part of a profile does not know the whole time. */
+/* Appends "0.42 s of base's CPU time (65 %)"; a part of a profile does not know the whole time. */
 static void append_unsampled(const struct diff_build *build, enum diff_side side, struct buffer *text)
 {
 	const struct profile *profile = build->profiles[side];
@@ -381,7 +381,7 @@ static bool compare_interrupts(struct diff_build *build, struct error *err)
 	return warnings_add(build->diff, false, text, err);
 }
 
-/* The percentage of the time in which a side's threads could have run that they waited for a CPU. */
+/* Returns the percentage of the time in which a side's threads could have run that they waited for a CPU. */
 static double waiting_for_cpu_percent(const struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];
@@ -634,7 +634,10 @@ static bool say_of_instances(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* What changes how long things take, and how much of it was recorded. Exact counts show none of it. */
+/*
+ * Compares the conditions that change how long things take, and how much of that was recorded. Exact counts show none
+ * of it.
+ */
 static bool compare_conditions(struct diff_build *build, struct error *err)
 {
 	return build->diff->is_exact ||
