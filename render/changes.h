@@ -3,7 +3,10 @@
 
 #include "diff/diff.h"
 
-/* How text, Markdown and JSON say which change a row of the diff's changes is. Nothing that is appended is cleaned. */
+/*
+ * Words that say which change a row of the diff's changes is, for text, Markdown and JSON. Nothing that is appended is
+ * cleaned.
+ */
 
 /* The names of a row: "`lookup` → … → `futex_wait`". */
 struct change_names {
@@ -13,10 +16,10 @@ struct change_names {
 
 struct change_names change_names(const struct diff *diff, const struct diff_change *change);
 
-/* The change that the function names; NULL: it names none. */
+/* Returns the change that the function names; NULL: it names none. */
 const struct diff_change *change_of(const struct diff *diff, uint32_t function);
 
-/* Whether a change has more names than that of its function. */
+/* Returns whether a change has more names than that of its function. */
 bool change_has_names(const struct diff_change *change);
 
 /* Appends the names: "lookup → … → futex_wait". append: how a name is written. */

@@ -13,7 +13,7 @@ enum {
 	MAX_LINE_BYTES = 1 << 20
 };
 
-/* How many suspects are listed: none where the sentence says all. */
+/* Returns how many suspects are listed: none where the sentence says all. */
 static size_t shown_suspects(const struct commits *commits)
 {
 	size_t count = commits->suspect_count < MOST_SUSPECTS ? commits->suspect_count : MOST_SUSPECTS;
@@ -21,7 +21,7 @@ static size_t shown_suspects(const struct commits *commits)
 	return count > 1 ? count : 0;
 }
 
-/* The names of at most three functions that a suspect changed, and how many more. */
+/* Appends the names of at most three functions that a suspect changed, and how many more. */
 static void render_commits_append_functions(const struct diff *diff, const struct commits_suspect *suspect,
 	void (*append_name)(struct buffer *out, const char *name), struct buffer *out)
 {
@@ -33,7 +33,7 @@ static void render_commits_append_functions(const struct diff *diff, const struc
 		buffer_printf(out, " and %zu more", suspect->function_count - MOST_FUNCTIONS);
 }
 
-/* How many commits are not listed, and why. */
+/* Appends how many commits are not listed, and why. */
 static void append_rest(const struct commits *commits, struct buffer *out)
 {
 	size_t all = commits->history->commit_count, none = commits->not_executed_count;

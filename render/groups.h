@@ -3,7 +3,7 @@
 
 #include "render/report.h"
 
-/* How text, Markdown and JSON list groups of samples (diff/groups.h). Nothing where nobody asks for groups. */
+/* Lists of groups of samples (diff/groups.h) in text, Markdown and JSON. Nothing where nobody asks for groups. */
 
 struct text_writer;
 COMMON_MUST_CHECK

@@ -10,7 +10,9 @@
 
 /* ---- What else is proven ---- */
 
-/* Whether the verdict says all of a change: it is the first, or nothing but waiting at the place that is named. */
+/*
+ * Returns whether the verdict says all of a change: it is the first, or nothing but waiting at the place that is named.
+ */
 static bool is_said(const struct diff *diff, size_t i)
 {
 	return diff_change_is_named(diff, &diff->changes[i]) && (i == 0 || diff->changes[i].wait_count <= 1);
@@ -61,10 +63,10 @@ void headline_waits(const struct diff *diff, const struct diff_change *change,
 
 /* ---- What to do next ---- */
 
-/* What a shell reads as it stands. */
+/* The characters that a shell reads as they stand. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/,:@+=-";
 
-/* Whether the user's name of a side can stand in a command as it is. */
+/* Returns whether the user's name of a side can stand in a command as it is. */
 static bool headline_is_plain(const char *name)
 {
 	enum { MOST_CHARACTERS = 24 };

@@ -4,16 +4,19 @@
 #include "render/report.h"
 
 /*
- * What stands between the verdict of two profiles and the details, in text and Markdown alike, behind the requests
- * (render/requests.h): what else is proven, and what to do next. Appended texts are not cleaned.
+ * The headline, which stands between the verdict of two profiles and the details, in text and Markdown alike, behind
+ * the requests (render/requests.h): what else is proven, and what to do next. Appended texts are not cleaned.
  */
 
 enum { HEADLINE_OTHERS = 3 };
 
-/* The largest changes that are counted and that the verdict does not tell, the largest first. Returns their number. */
+/*
+ * Lists the largest changes that are counted and that the verdict does not tell, the largest first. Returns their
+ * number.
+ */
 size_t headline_others(const struct diff *diff, const struct diff_change *others[static HEADLINE_OTHERS]);
 
-/* "Also proven:" */
+/* Returns "Also proven:". */
 const char *headline_others_words(const struct diff *diff);
 
 /* Appends how one of these differs, behind its names (render/changes.h): " takes 3.1 % less: -60.0 ms, -0.60 points".

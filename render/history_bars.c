@@ -26,7 +26,7 @@ size_t history_bars_start(const struct history_bars *bars, size_t bar)
 	return bar * bars->words->series->count / bars->count;
 }
 
-/* The mean of the profiles of a bar. */
+/* Returns the mean of the profiles of a bar. */
 static double bar_value(const struct history_bars *bars, size_t bar)
 {
 	size_t from = history_bars_start(bars, bar), to = history_bars_start(bars, bar + 1);

@@ -16,7 +16,7 @@ COMMON_MUST_CHECK
 bool history_bars_init(struct history_bars *bars, const struct history_words *words, size_t most, struct error *err);
 void history_bars_deinit(struct history_bars *bars);
 
-/* The first profile of a bar; that of the bar after the last one is the number of profiles. */
+/* Returns the first profile of a bar; that of the bar after the last one is the number of profiles. */
 size_t history_bars_start(const struct history_bars *bars, size_t bar);
 
 /* Appends the bars of a function, from its least mean to its greatest one: `range`. */

@@ -10,7 +10,7 @@ struct document {
 	const struct render_history *input;
 	const struct history *history;
 	struct buffer *out;
-	/* Of the series that is written: */
+	/* The series that is written: */
 	const struct history_series *series;
 	struct history_words words;
 	size_t number, first; /* its index, and that of its first profile among all */
@@ -63,7 +63,7 @@ static void history_json_put_time(struct document *d, size_t index)
 		JSON_TEXT(d->out, "null");
 }
 
-/* The profile behind a point: {"index", "name", "time"}. */
+/* Writes the profile behind a point: {"index", "name", "time"}. */
 static bool history_json_put_place(struct document *d, const char *key, size_t point)
 {
 	size_t at = d->series->points[point].at;
@@ -83,7 +83,7 @@ static double history_json_percent_of(const struct document *d, uint32_t functio
 	return function == HISTORY_WHOLE ? format_share(value, d->series->typical_total) : value;
 }
 
-/* A value per request or per run. */
+/* Writes a value per request or per run. */
 static void put_per(struct document *d, const char *key, uint32_t function, double value)
 {
 	json_text_member_number(d->out, key, d->words.is_per ? history_words_per(&d->words, function, value) : NAN);
@@ -176,7 +176,7 @@ static bool history_json_put_change(struct document *d, const struct history_cha
 	return true;
 }
 
-/* The changes of all series, or the functions whose cost only moved, an entry a line. */
+/* Writes the changes of all series, or the functions whose cost only moved, an entry a line. */
 static bool history_json_put_changes(struct document *d, const char *key, bool moved, struct error *err)
 {
 	size_t count = 0;
@@ -242,7 +242,7 @@ static bool history_json_put_notices(struct document *d, const uint32_t *notices
 	return true;
 }
 
-/* The profiles of a side of a pair, as indexes among all. */
+/* Writes the profiles of a side of a pair, as indexes among all. */
 static void history_json_put_side(struct document *d, const struct history_pair *pair, enum diff_side side)
 {
 	size_t at = 0;

@@ -190,7 +190,7 @@ static void history_markdown_write_drifts(struct message *m)
 
 /* ---- Commands and notices ---- */
 
-/* Of the latest point with an open change. */
+/* Writes the command for the latest point with an open change. */
 static void write_command(struct message *m)
 {
 	const struct history_change *newest = history_words_newest(m->words.series);

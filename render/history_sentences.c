@@ -70,7 +70,7 @@ void history_words_of_changes(const struct history_words *w, struct buffer *out)
 		buffer_printf(out, " Of %zu more functions the time only moved to or from others.", count.moved);
 }
 
-/* " 1.21 → 1.55 ms per request" */
+/* Appends " 1.21 → 1.55 ms per request". */
 static void append_values(const struct history_words *w, const struct history_change *change, struct buffer *out)
 {
 	buffer_printf(out, " %s", history_words_values(w, change->function, change->before, change->after).text);
@@ -82,7 +82,7 @@ static void append_values(const struct history_words *w, const struct history_ch
 		buffer_printf(out, " (%s)", history_words_delta(change).text);
 }
 
-/* The largest change of a function at the point of the newest one, where that is of the total. */
+/* Returns the largest change of a function at the point of the newest one, where that is of the total. */
 static const struct history_change *above_all(const struct history_words *w, const struct history_change *newest)
 {
 	const struct history_series *series = w->series;
@@ -128,7 +128,7 @@ static void append_newest(const struct history_words *w, struct buffer *out)
 	buffer_append_byte(out, '.');
 }
 
-/* " from 12 Oct to 22 Nov"; of one day " from 22 Nov 09:00 to 22 Nov 18:00" */
+/* Appends " from 12 Oct to 22 Nov"; of one day " from 22 Nov 09:00 to 22 Nov 18:00" */
 static void append_span(const struct history_words *w, struct buffer *out)
 {
 	size_t last = w->series->count - 1;
@@ -141,7 +141,7 @@ static void append_span(const struct history_words *w, struct buffer *out)
 	buffer_printf(out, " from %s to %s", from.text, to.text);
 }
 
-/* "in 42 profiles from 12 Oct to 22 Nov" */
+/* Appends "in 42 profiles from 12 Oct to 22 Nov". */
 static void append_nothing(const struct history_words *w, struct buffer *out)
 {
 	size_t count = w->series->count;

@@ -20,7 +20,7 @@ enum {
 	VALUE_COLUMNS = 9,
 };
 
-/* How many rows a list has: a screen is of several lists. */
+/* Returns how many rows a list has: a screen is of several lists. */
 static size_t history_text_rows_of(const struct text_writer *w)
 {
 	return w->is_whole ? MOST_ROWS : w->rows;
@@ -56,7 +56,7 @@ static enum table_style change_style(const struct history_change *change)
 }
 
 /*
- * The line over the changes of a point: "since 18 Nov 14:02, version 41 → 42"; of those that are gone again: "from
+ * Adds the line over the changes of a point: "since 18 Nov 14:02, version 41 → 42"; of those that are gone again: "from
  * 10 Nov 14:02 to 12 Nov 14:02".
  */
 static void add_point(const struct history_words *words, const struct history_change *change, struct table *table)
@@ -289,7 +289,7 @@ static void write_deploys(const struct text_writer *w, const struct history_text
 	buffer_append_byte(w->out, '\n');
 }
 
-/* What has a line: the time of a function that a list above has. */
+/* A line of the list: the time of a function that a list above has. */
 struct lined {
 	uint32_t function;
 	bool is_self;
@@ -315,7 +315,10 @@ static size_t name_columns_of(const struct history_words *words, const struct li
 	return most < NAME_COLUMNS ? most : NAME_COLUMNS;
 }
 
-/* How many bars have room beside names, both values, and the spaces between them; shortens names for a few of them. */
+/*
+ * Returns how many bars have room beside names, both values, and the spaces between them; shortens names for a few of
+ * them.
+ */
 static size_t room_for_bars(const struct text_writer *w, struct history_text_lines *lines)
 {
 	size_t beside = 2 + 2 + 2 * (VALUE_COLUMNS + 1), room;
@@ -375,7 +378,7 @@ static bool write_pair(const struct text_writer *w, const struct history_words *
 	return true;
 }
 
-/* The points of open changes, the latest first. */
+/* Writes the points of open changes, the latest first. */
 static bool history_text_write_pairs(const struct text_writer *w, const struct history_words *words,
 	const struct render_history *input, struct error *err)
 {

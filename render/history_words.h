@@ -6,7 +6,7 @@
 
 /* Choices and words that outputs of a history share. Nothing is estimated here: figures come from the history. */
 
-/* What words of a series need. All is borrowed from the history. */
+/* The context that words of a series need. All is borrowed from the history. */
 struct history_words {
 	const struct history *history;
 	const struct history_series *series;
@@ -15,42 +15,45 @@ struct history_words {
 	bool has_year, has_seconds; /* which parts of a time tell the profiles of the series apart */
 };
 
-/* Of a sentence, and of a command. */
+/* The most bytes of a sentence, and of a command. */
 enum { HISTORY_MAX_TEXT_BYTES = 1 << 20 };
 
 struct history_words history_words_of(const struct history *history, const struct history_series *series);
 
-/* The summary of a profile of the series. */
+/* Returns the summary of a profile of the series. */
 const struct summary *history_words_profile(const struct history_words *w, size_t index);
 
-/* When a profile was recorded, in UTC: "18 Nov 14:02"; "profile 17" (from 1) if it is not known. */
+/* Returns when a profile was recorded, in UTC: "18 Nov 14:02"; "profile 17" (from 1) if it is not known. */
 struct format_text history_words_time(const struct history_words *w, size_t index);
 
 /* Its day: "18 Nov". */
 struct format_text history_words_day(const struct history_words *w, size_t index);
 
-/* A time for programs, in UTC: "2026-11-18T14:02:00.000Z"; "" if it is not known. */
+/* Returns a time for programs, in UTC: "2026-11-18T14:02:00.000Z"; "" if it is not known. */
 struct format_text history_words_stamp(int64_t unix_ns);
 
-/* As people read it; "(total)" of the total. Not cleaned. */
+/* Returns the name as people read it; "(total)" of the total. Not cleaned. */
 const char *history_words_name(const struct history_words *w, uint32_t function);
 
-/* What a value of a history is: "CPU time per request", "% of the CPU time". */
+/* Appends the meaning of a history's value: "CPU time per request", "% of the CPU time". */
 void history_words_measure(const struct history_words *w, struct buffer *out);
 
-/* A value of a history in the metric's unit, of one request or run. */
+/* Returns a value of a history in the metric's unit, of one request or run. */
 double history_words_per(const struct history_words *w, uint32_t function, double value);
 
-/* A value in words, in the unit of history_change.before: "23.1 µs", or "1.90 %" where nothing is counted. */
+/* Returns a value in words, in the unit of history_change.before: "23.1 µs", or "1.90 %" where nothing is counted. */
 struct format_text history_words_value(const struct history_words *w, uint32_t function, double value);
 
-/* Before, behind the point and in the last profiles, of one that is gone again: "24.1 → 41.5 → 24.1 µs". */
+/*
+ * Returns the values before, behind the point and in the last profiles, of a change that is gone again: "24.1 → 41.5 →
+ * 24.1 µs".
+ */
 struct format_text history_words_course(const struct history_words *w, const struct history_change *change);
 
-/* Before and after: "23.1 → 49.8 µs", "980 µs → 1.21 ms", "1.90 → 4.10 %". */
+/* Returns the values before and after: "23.1 → 49.8 µs", "980 µs → 1.21 ms", "1.90 → 4.10 %". */
 struct format_text history_words_values(const struct history_words *w, uint32_t function, double before, double after);
 
-/* The change in points of the series' total, of the total itself in percent: "+2.20", "+28.1 %". */
+/* Returns the change in points of the series' total, of the total itself in percent: "+2.20", "+28.1 %". */
 struct format_text history_words_delta(const struct history_change *change);
 
 /* Its 95 % interval in the same unit: "1.90 to 2.50", "25.0 to 31.2 %"; "" if there is none. */
@@ -65,10 +68,10 @@ struct format_text history_words_evidence(const struct history_change *change);
 /* "0.004", "<0.0001"; "" if it is not known. */
 struct format_text history_words_q(double q);
 
-/* What is known of the code at the change: "changed", "same", "new", "gone"; "" if nothing is. */
+/* Returns what is known of the code at the change: "changed", "same", "new", "gone"; "" if nothing is. */
 const char *history_words_code(const struct history_change *change);
 
-/* Whether the function costs more behind the point. */
+/* Returns whether the function costs more behind the point. */
 bool history_words_is_more(const struct history_change *change);
 
 /* The changes that are shown: open or gone again, without cost that moved only. */
@@ -80,16 +83,16 @@ struct history_words_count {
 };
 struct history_words_count history_words_count(const struct history_series *series);
 
-/* The first open change at the latest point that has one; NULL: none is open. */
+/* Returns the first open change at the latest point that has one; NULL: none is open. */
 const struct history_change *history_words_newest(const struct history_series *series);
 
-/* Whether a change is open that began at a point. */
+/* Returns whether a change is open that began at a point. */
 bool history_words_has_open(const struct history_series *series, size_t point);
 
-/* The title of the series, or "(no title)". Not cleaned. */
+/* Returns the title of the series, or "(no title)". Not cleaned. */
 const char *history_words_title(const struct history_words *w);
 
-/* The fact that changed at a point, in words; "deploy", or "" if none is known. Not cleaned. */
+/* Returns the fact that changed at a point, in words; "deploy", or "" if none is known. Not cleaned. */
 const char *history_words_fact(const struct history_words *w, const struct history_change *change);
 
 /* Appends of which profiles the series is, and when and where they were recorded. Not cleaned. */

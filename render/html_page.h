@@ -4,11 +4,11 @@
 #include "render/report.h"
 #include "render/viewer_assets.h"
 
-/* What pages of one report (html.c), of suites (html.c) and of histories (history_html.c) consist of. */
+/* The parts of pages of one report (html.c), of suites (html.c) and of histories (history_html.c). */
 
 enum { HTML_MAX_BLOCK_BYTES = 1 << 30, HTML_MAX_TITLE_BYTES = 1 << 20 };
 
-/* What a page begins with, and says of itself where no script runs. */
+/* The beginning of a page, and its text where no script runs. */
 struct html_words {
 	const struct viewer_assets *viewer;
 	const char *title, *verdict;
@@ -18,7 +18,10 @@ struct html_words {
 
 void html_append_head(struct buffer *out, const struct html_words *words);
 
-/* Where blocks are appended. In pages of parts their ids begin with the number of the part that they belong to. */
+/*
+ * The page to which blocks are appended. In pages of parts their ids begin with the number of the part that they belong
+ * to.
+ */
 struct html_page {
 	struct buffer *out;
 	const char *prefix;

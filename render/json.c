@@ -57,7 +57,7 @@ static json_t *id_string(const struct json_writer *w, uint32_t id)
 	return json_valid_string(diff_string(w->diff, id));
 }
 
-/* A measured value, rounded to whole units. No measurement reaches 2^63. */
+/* Returns a measured value, rounded to whole units. No measurement reaches 2^63. */
 static json_t *measured(double value)
 {
 	if (!isfinite(value))
@@ -115,7 +115,7 @@ static json_t *json_verified(struct json_writer *w, const struct profile *profil
 	return object;
 }
 
-/* The time that passed, as its threads' switches tell it (record --elapsed). */
+/* Returns the time that passed, as its threads' switches tell it (record --elapsed). */
 static json_t *elapsed_time(const struct profile *profile)
 {
 	uint32_t elapsed = profile_find_metric(profile, PROFILE_ELAPSED, "nanoseconds");
@@ -202,8 +202,10 @@ static json_t *metric(struct json_writer *w)
 	return object;
 }
 
-/* The names of all metrics that can be shown, or compared: not samples where there are none, or where they are not
- * known. */
+/*
+ * Returns the names of all metrics that can be shown, or compared: not samples where there are none, or where they are
+ * not known.
+ */
 static json_t *json_metrics(struct json_writer *w)
 {
 	struct page_metric found[PROFILE_MAX_VALUE_TYPES];
@@ -216,7 +218,7 @@ static json_t *json_metrics(struct json_writer *w)
 	return array;
 }
 
-/* The classes of a side that occur, with their time. */
+/* Returns the classes of a side that occur, with their time. */
 static json_t *waits_of_side(struct json_writer *w, enum diff_side side)
 {
 	const int64_t *total = waits_total(w->waits, side);
@@ -248,7 +250,7 @@ static json_t *json_waits(struct json_writer *w)
 	return object;
 }
 
-/* The functions with the largest times: where threads waited for a lock, or who let it go. */
+/* Returns the functions with the largest times: where threads waited for a lock, or who let it go. */
 static json_t *functions_of_lock(struct json_writer *w, const struct waits_releaser *functions, size_t function_count)
 {
 	enum { MOST_FUNCTIONS = 5 };

@@ -5,6 +5,6 @@
 
 #include <jansson.h>
 
-/* The suspects, and the ids of commits that are none, as docs/json.md describes them. NULL: out of memory. */
+/* Returns the suspects, and the ids of commits that are none, as docs/json.md describes them. NULL: out of memory. */
 json_t *json_commits(const struct commits *commits);
 json_t *json_commits_not_executed(const struct commits *commits);

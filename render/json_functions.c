@@ -23,7 +23,7 @@ static void put_word(struct buffer *out, const char *before, const char *word)
 	buffer_append_byte(out, '"');
 }
 
-/* A measured value, rounded to whole units. No measurement reaches 2^63. */
+/* Writes a measured value, rounded to whole units. No measurement reaches 2^63. */
 static void put_measured(struct buffer *out, double value)
 {
 	if (isfinite(value) && fabs(value) < 9e18)
@@ -32,7 +32,7 @@ static void put_measured(struct buffer *out, double value)
 		json_text_number(out, value);
 }
 
-/* A value in the metric's unit, whose key lacks its end: those of times are called base_ns, all others base. */
+/* Writes a value in the metric's unit, whose key lacks its end: those of times are called base_ns, all others base. */
 static void end_key(const struct diff *diff, struct buffer *out)
 {
 	if (diff->is_time)
@@ -58,7 +58,7 @@ static void json_functions_put_points(const struct diff *diff, struct buffer *ou
 	json_functions_put_number(out, before, summary_points(diff, delta));
 }
 
-/* [low, high] in points; null without evidence. */
+/* Writes [low, high] in points; null without evidence. */
 static void json_functions_put_interval(
 	const struct diff *diff, struct buffer *out, const char *before, const struct diff_estimate *e)
 {
@@ -195,7 +195,7 @@ static bool any_wait(const struct waits *waits, enum diff_side side, size_t func
 	return all != 0;
 }
 
-/* {"lock":9850000000,"io":1480000000}: the classes that occur. */
+/* Writes {"lock":9850000000,"io":1480000000}: the classes that occur. */
 static void put_classes(const int64_t *sums, struct buffer *out)
 {
 	const char *separator = "";
@@ -233,7 +233,7 @@ static bool put_releasers(const struct waits *waits, enum diff_side side, size_t
 	return true;
 }
 
-/* A member of one profile's function, or of both sides in an object. */
+/* Writes a member of one profile's function, or of both sides in an object. */
 static bool put_waits_of_sides(const struct render_input *input, const struct waits *waits, size_t function,
 	bool is_released_by, struct buffer *out)
 {
@@ -282,7 +282,7 @@ static void put_class(enum profile_bottleneck bottleneck, struct buffer *out)
 		put_word(out, "", profile_bottleneck_name(bottleneck));
 }
 
-/* Of one profile a word; of two an object. Left out of a function that has no class. */
+/* Writes one word for one profile; of two an object. Left out of a function that has no class. */
 static void put_bottleneck(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
 	struct diff_bottleneck classes = diff_function_bottleneck(diff, f);

@@ -26,7 +26,7 @@ static int by_count(const void *left, const void *right)
 	return ORDER(*a, *b);
 }
 
-/* The processes that answered most. */
+/* Returns the processes that answered most. */
 static json_t *processes(const struct profile *profile)
 {
 	const struct profile_requests *requests = &profile->requests;

@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 /*
- * How much work a side did, whether answers took longer, and what a verdict names, as docs/json.md describes them.
- * NULL: out of memory.
+ * The amount of work that a side did, whether answers took longer, and what a verdict names, as docs/json.md describes
+ * them. NULL: out of memory.
  */
 
 /* JSON null where nothing counted requests. The side has a profile. */

@@ -11,8 +11,8 @@
  */
 
 /*
- * A json_dump_callback_t that appends to a buffer. It escapes characters that a terminal would obey and jansson does
- * not escape, such as controls above U+007F and direction marks. A program reads the same text.
+ * Appends to a buffer, as a json_dump_callback_t. It escapes characters that a terminal would obey and jansson does not
+ * escape, such as controls above U+007F and direction marks. A program reads the same text.
  */
 int json_text_write(const char *bytes, size_t size, void *context);
 
@@ -21,7 +21,7 @@ int json_text_write(const char *bytes, size_t size, void *context);
 json_t *json_number(double value);
 json_t *json_whole(double value);
 
-/* A name as JSON, which is UTF-8: a name may hold any bytes of a foreign file. NULL: out of memory. */
+/* Returns a name as JSON, which is UTF-8: a name may hold any bytes of a foreign file. NULL: out of memory. */
 json_t *json_valid_string(const char *text);
 
 /* Quotes and escapes a name, and replaces what is not UTF-8. False: out of memory. */

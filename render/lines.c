@@ -137,14 +137,16 @@ static bool render_lines_has_text(const struct listing_function *listed)
 	return listed->text[DIFF_BASE].place != LISTING_NOWHERE || listed->text[DIFF_HEAD].place != LISTING_NOWHERE;
 }
 
-/* Whether a function changed by itself, or is what the verdict names: callers of others have no lines to show. */
+/*
+ * Returns whether a function changed by itself, or is what the verdict names: callers of others have no lines to show.
+ */
 static bool is_of_lines(const struct diff *diff, const struct listing_function *listed)
 {
 	return diff_state_is_difference(diff->functions[listed->function].self.state) ||
 	       listed->function == diff->cause.function;
 }
 
-/* Whether a function comes before another one. */
+/* Returns whether a function comes before another one. */
 static bool render_lines_is_before(
 	const struct diff *diff, const struct listing_function *a, const struct listing_function *b)
 {

@@ -3,9 +3,9 @@
 
 #include "render/report.h"
 
-/* What text, JSON and Markdown have of a listing: functions line by line (diff/listing/listing.h). */
+/* The parts of a listing that text, JSON and Markdown show: functions line by line (diff/listing/listing.h). */
 
-/* Whether somebody asked for functions by name. */
+/* Returns whether somebody asked for functions by name. */
 bool lines_are_asked(const struct render_input *input);
 
 /*
@@ -15,14 +15,14 @@ bool lines_are_asked(const struct render_input *input);
 void lines_append_place(const struct render_input *input, const struct listing_function *listed, enum diff_side side,
 	struct buffer *out);
 
-/* Whether a time may be a line too far, as samples of a side have no precise addresses; and the sentence. */
+/* Returns whether a time may be a line too far, as samples of a side have no precise addresses; and the sentence. */
 bool lines_are_imprecise(const struct render_input *input);
 extern const char lines_imprecise_words[];
 
 /* Appends how many functions are named beyond those that are listed, as a sentence; nothing if there are none. */
 void lines_append_left_out(const struct render_input *input, struct buffer *out);
 
-/* The mark of a row that is proven to differ: "▲", "▼"; "" of others. */
+/* Returns the mark of a row that is proven to differ: "▲", "▼"; "" of others. */
 const char *lines_mark(const struct listing_row *row);
 
 /* A line of a row as it is written below the other: a row whose texts differ is two. */
@@ -33,10 +33,10 @@ struct lines_part {
 	bool has_change;      /* it has the row's difference */
 };
 
-/* The lines that a row is written as: 1 or 2. */
+/* Returns the lines that a row is written as: 1 or 2. */
 size_t lines_split(const struct diff *diff, const struct listing_row *row, struct lines_part parts[DIFF_SIDES]);
 
-/* The text of such a line; "". */
+/* Returns the text of such a line; "". */
 const char *lines_part_text(const struct listing *listing, const struct lines_part *part);
 
 /*

@@ -10,7 +10,7 @@
 
 enum { MOST_FUNCTIONS = 3, MOST_LINES = 40, TEXT_COLUMNS = 110, SHARE_COLUMNS = 7, CONTEXT = 1, LEAST_FENCE = 3 };
 
-/* The longest row of backticks in a text: a fence is longer than those in it. */
+/* Returns the longest row of backticks in a text: a fence is longer than those in it. */
 static size_t longest_ticks(const struct buffer *text)
 {
 	size_t longest = 0, length = 0;
@@ -101,7 +101,7 @@ static bool lines_markdown_append_rows(
 	return true;
 }
 
-/* Where the head's text is, else base's: "`parse` in src/http.c, lines 38 to 52; kept by the recording, …" */
+/* Appends where the head's text is, else base's: "`parse` in src/http.c, lines 38 to 52; kept by the recording, …" */
 static void append_heading(const struct render_input *input, const struct listing_function *listed, struct buffer *out)
 {
 	enum diff_side side = listed->text[DIFF_HEAD].place != LISTING_NOWHERE ? DIFF_HEAD : DIFF_BASE;

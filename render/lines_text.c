@@ -59,7 +59,7 @@ static void lines_text_put_side(const struct lines_writer *l, enum diff_side sid
 	put_paragraph(l->w, &text, 4);
 }
 
-/* "+2.2 points (1.9 to 2.5), more" */
+/* Appends "+2.2 points (1.9 to 2.5), more". */
 static void lines_text_append_change(const struct diff *diff, const struct diff_estimate *e, struct buffer *out)
 {
 	struct format_text points = format_points(summary_points(diff, e->delta));
@@ -194,7 +194,7 @@ static void put_columns(const struct lines_writer *l)
 	buffer_append_byte(out, '\n');
 }
 
-/* How wide the numbers of lines are, and what is left for text. */
+/* Measures how wide the numbers of lines are, and what is left for text. */
 static void lines_text_measure(struct lines_writer *l)
 {
 	size_t used = 2 * (SHARE_COLUMNS + 2) + (l->w->diff->sides == DIFF_SIDES ? CHANGE_COLUMNS + 5 : 0);

@@ -176,13 +176,13 @@ static void markdown_write_runs(struct markdown_writer *w)
 	markdown_emit_string(w, "\n");
 }
 
-/* Whether the changes of self values have a column that says what they consist of. */
+/* Returns whether the changes of self values have a column that says what they consist of. */
 static bool has_causes(const struct markdown_writer *w, enum summary_order order)
 {
 	return w->diff->bottlenecks_explain && order != SUMMARY_TOTAL_CHANGES;
 }
 
-/* Whether changes of total values have a column that says what threads wait for. */
+/* Returns whether changes of total values have a column that says what threads wait for. */
 static bool markdown_has_waits(const struct markdown_writer *w, enum summary_order order)
 {
 	return w->diff->waiting != DIFF_WAITING_NONE && order == SUMMARY_TOTAL_CHANGES;
@@ -457,7 +457,7 @@ static void write_question(struct markdown_writer *w)
 	emit_line(w, &text);
 }
 
-/* What stands between the verdict and the details, as in text. */
+/* Writes the part between the verdict and the details, as in text. */
 static void write_headline(struct markdown_writer *w)
 {
 	CLEANUP(buffer_deinit) struct buffer requests = { 0 }, next = { 0 };

@@ -9,7 +9,7 @@ const char markdown_marker[] = "<!-- kelvin-diff -->";
 
 /* ---- Foreign text ---- */
 
-/* Whether Markdown or HTML may give the character a meaning of its own. */
+/* Returns whether Markdown or HTML may give the character a meaning of its own. */
 static bool markdown_is_special(uint32_t code)
 {
 	return code < 0x80 && strchr("\\`*_{}[]<>#+!|~&@:\"'$^", (int)code) != NULL;

@@ -9,7 +9,7 @@
 
 static const size_t max_text_bytes = (size_t)1 << 20;
 
-/* What was recorded, as in a page of one comparison: labels if they say it. */
+/* Appends what was recorded, as in a page of one comparison: labels if they say it. */
 static bool benchmarks_title(const struct diff_suite *suite, struct buffer *out)
 {
 	CLEANUP(buffer_deinit) struct buffer title = { 0 };
@@ -19,7 +19,7 @@ static bool benchmarks_title(const struct diff_suite *suite, struct buffer *out)
 	return !title.failed && json_text_member(out, "title", title.data);
 }
 
-/* What the values are, and what the verdicts rest on. */
+/* Appends what the values are, and what the verdicts rest on. */
 static bool benchmarks_evidence(const struct diff_suite *suite, struct buffer *out)
 {
 	CLEANUP(buffer_deinit) struct buffer words = { 0 };
@@ -71,7 +71,7 @@ static void benchmarks_part(struct buffer *out, uint32_t part)
 		buffer_printf(out, "%u", part);
 }
 
-/* What else there is to say of a change: "no changed code ran here"; null if nothing is. */
+/* Appends what else there is to say of a change: "no changed code ran here"; null if nothing is. */
 static bool benchmarks_remark(const struct diff_suite *suite, uint32_t benchmark, struct buffer *out)
 {
 	CLEANUP(buffer_deinit) struct buffer remark = { 0 };
@@ -114,7 +114,10 @@ static bool benchmarks_because(const struct render_suite *input, uint32_t benchm
 	return true;
 }
 
-/* [name, URI, verdict, base, head, change, low, high, q, rounds and iterations of base, of head, part, because] */
+/*
+ * Appends [name, URI, verdict, base, head, change, low, high, q, rounds and iterations of base, of head, part,
+ * because].
+ */
 static bool benchmarks_row(const struct render_suite *input, uint32_t number, uint32_t part, struct buffer *out)
 {
 	const struct diff_suite *suite = input->suite;

@@ -22,7 +22,7 @@ static uint64_t whole(double value)
 	return value > 0 ? (uint64_t)llround(value) : 0;
 }
 
-/* The greatest common divisor of a column's nonzero values; at least 1. */
+/* Returns the greatest common divisor of a column's nonzero values; at least 1. */
 static uint64_t page_data_quantum_of(const double *values, size_t count)
 {
 	uint64_t quantum = 0;
@@ -148,7 +148,7 @@ size_t page_data_metrics(const struct render_input *input, struct page_metric me
 	return count;
 }
 
-/* Whether a metric is the number of samples, which has a column already. */
+/* Returns whether a metric is the number of samples, which has a column already. */
 static bool is_the_count(const struct page_metric *metric)
 {
 	return metric->index[DIFF_BASE] == 0 && metric->index[DIFF_HEAD] == 0;
@@ -230,7 +230,10 @@ static bool thread_events_init(struct thread_events *events, const struct profil
 	return true;
 }
 
-/* The number of events with a weight of their own and, for each, its distance from the one before, and the weight. */
+/*
+ * Appends the number of events with a weight of their own and, for each, its distance from the one before, and the
+ * weight.
+ */
 static void append_event_weights(struct buffer *out, const struct profile *profile, const struct thread_events *events)
 {
 	size_t limit = profile->weighted_count, count = 0, end = 0;

@@ -6,8 +6,8 @@
 #include "render/suite.h"
 
 /*
- * The data that the viewer reads (render/viewer/data/decode.js decodes it). Blocks are appended raw; the page gzips
- * each of them.
+ * Appends the data that the viewer reads (render/viewer/data/decode.js decodes it). Blocks are appended raw; the page
+ * gzips each of them.
  *
  * - meta: JSON of the compared recordings and the verdict.
  * - functions: columns of the function table, estimates as 32-bit floats; the strings, as their count, their total size
@@ -66,7 +66,7 @@ bool page_data_samples(const struct render_input *input, struct buffer *out, str
 COMMON_MUST_CHECK
 bool page_data_timeline(const struct render_input *input, struct buffer *out, struct error *err);
 
-/* Whether a side knows of locks or of what ended waits. */
+/* Returns whether a side knows of locks or of what ended waits. */
 bool page_data_has_releases(const struct render_input *input);
 
 COMMON_MUST_CHECK
@@ -75,7 +75,7 @@ bool page_data_waits(const struct render_input *input, struct buffer *out, struc
 COMMON_MUST_CHECK
 bool page_data_bottlenecks(const struct render_input *input, struct buffer *out, struct error *err);
 
-/* Whether a page has blocks of lines. */
+/* Returns whether a page has blocks of lines. */
 bool page_data_has_lines(const struct render_input *input);
 
 COMMON_MUST_CHECK

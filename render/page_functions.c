@@ -17,7 +17,7 @@ struct text_table {
 };
 
 /*
- * The length of the UTF-8 sequence at `c`, or 0 if it is none: no overlong forms, no surrogates, nothing above
+ * Returns the length of the UTF-8 sequence at `c`, or 0 if it is none: no overlong forms, no surrogates, nothing above
  * U+10FFFF.
  */
 static size_t sequence_length(const unsigned char *c)
@@ -63,7 +63,7 @@ static uint32_t page_functions_text_number(struct text_table *table, const struc
 	return table->numbers[string] - 1;
 }
 
-/* Whether a key consists of the shown name and the module, as most do; it is not written then. */
+/* Returns whether a key consists of the shown name and the module, as most do; it is not written then. */
 static bool key_is_usual(const struct diff *diff, const struct diff_function *f)
 {
 	const char *key = diff_string(diff, f->key), *name = diff_string(diff, f->shown);

@@ -28,7 +28,9 @@
  * struct history_change.
  */
 
-/* Of each series: enough for every question about the largest functions, and little beside the diffs of points. */
+/*
+ * Limits of each series: enough for every question about the largest functions, and little beside the diffs of points.
+ */
 enum { MOST_FUNCTIONS = 200, NOT_LISTED = UINT32_MAX };
 static const uint64_t most_multiples = UINT16_MAX;
 

@@ -52,7 +52,7 @@ static bool page_line_stacks_append_chains(struct buffer *out, struct line_stack
 	return true;
 }
 
-/* Where a stack ends: its chain, the line that was executing, and those that it was inlined at. */
+/* Appends where a stack ends: its chain, the line that was executing, and those that it was inlined at. */
 static void append_stop(struct line_stacks *stacks, uint32_t stack)
 {
 	const struct diff_lines *lines = stacks->lines;

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one side: what a page holds of texts beside everything else. The functions come in the order of the diff, so those
- * that changed most have theirs. */
+/*
+ * The most bytes of one side: what a page holds of texts beside everything else. The functions come in the order of the
+ * diff, so those that changed most have theirs.
+ */
 static const size_t max_text_bytes = (size_t)2 << 20;
 enum { ROW_IS_CHANGED = 1 << 3, ROW_IS_GAP = 1 << 4 };
 _Static_assert(DIFF_STATE_COUNT <= (int)ROW_IS_CHANGED, "three bits tell a state");
@@ -20,7 +22,7 @@ struct page_texts {
 	struct buffer bytes; /* UTF-8, with a NUL behind each */
 };
 
-/* What is written. Rows are those of all functions, one function after the other. */
+/* The state while lines are written. Rows are those of all functions, one function after the other. */
 struct page_lines {
 	const struct render_input *input;
 	const struct listing *listing; /* of it */
@@ -63,7 +65,7 @@ static void page_lines_append_text(struct page_texts *texts, const char *text)
 	texts->count++;
 }
 
-/* The number of words that are no string of the listing; they are few. */
+/* Returns the number of words that are no string of the listing; they are few. */
 static uint32_t words_number(struct page_texts *texts, const char *words)
 {
 	page_lines_append_text(texts, words);
@@ -182,7 +184,7 @@ static void append_files_and_flags(struct buffer *out, struct page_lines *lines)
 		}
 }
 
-/* A column of one double of each row. */
+/* Appends a column of one double of each row. */
 static void append_doubles(struct buffer *out, const struct page_lines *lines, size_t offset)
 {
 	for (size_t i = 0; i < lines->listing->function_count; i++)

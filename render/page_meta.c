@@ -93,7 +93,10 @@ static json_t *page_meta_stops(const struct profile_quality *quality)
 	return object;
 }
 
-/* A sentence on how stacks and names compare with those of other libraries; "" if the recording was not verified. */
+/*
+ * Returns a sentence on how stacks and names compare with those of other libraries; "" if the recording was not
+ * verified.
+ */
 static json_t *page_meta_verified(const struct profile *p)
 {
 	struct buffer sentence;
@@ -134,7 +137,7 @@ static json_t *page_meta_labels(const struct profile *profile)
 	return array;
 }
 
-/* What the report is of; "" if neither a title nor labels say it. */
+/* Returns what the report is of; "" if neither a title nor labels say it. */
 static json_t *title(const struct render_input *input)
 {
 	CLEANUP(buffer_deinit) struct buffer words = { 0 };
@@ -200,7 +203,7 @@ static void add_commit_line(void *array, struct buffer *line, size_t indent)
 	json_array_append_new(array, line->failed ? NULL : meta_text(line->data));
 }
 
-/* What `diff --commits` has found. */
+/* Returns what `diff --commits` has found. */
 static json_t *commits(const struct render_input *input)
 {
 	json_t *array = json_array();
@@ -253,7 +256,10 @@ static json_t *sentences(const struct diff *diff, void (*say)(const struct diff 
 	return words.failed ? NULL : meta_text(words.data);
 }
 
-/* The latencies of a side's answers by bucket, from the first that has some to the last; null where there are none. */
+/*
+ * Returns the latencies of a side's answers by bucket, from the first that has some to the last; null where there are
+ * none.
+ */
 static json_t *latencies(const struct render_input *input, enum diff_side side)
 {
 	const struct diff_requests *requests = &input->diff->requests[side];
@@ -277,7 +283,7 @@ static json_t *latencies(const struct render_input *input, enum diff_side side)
 		"p99", meta_number(requests->p99_ns));
 }
 
-/* The time of the longest run, in nanoseconds. */
+/* Returns the time of the longest run, in nanoseconds. */
 static int64_t longest_run(const struct profile *profile)
 {
 	int64_t longest = 0;
@@ -288,7 +294,7 @@ static int64_t longest_run(const struct profile *profile)
 	return longest;
 }
 
-/* The mean rate, in 1/s, of the runs that last until then. */
+/* Returns the mean rate, in 1/s, of the runs that last until then. */
 static double rate_between(
 	const struct profile *profile, enum profile_exchange_kind kind, int64_t from_ns, int64_t until_ns)
 {
@@ -305,8 +311,8 @@ static double rate_between(
 }
 
 /*
- * How many requests a second a side answered, or sent where it answered none, in equal parts of its longest run; null
- * where nothing tells when they were.
+ * Returns how many requests a second a side answered, or sent where it answered none, in equal parts of its longest
+ * run; null where nothing tells when they were.
  */
 static json_t *rates(const struct render_input *input, enum diff_side side)
 {
@@ -331,7 +337,7 @@ static json_t *rates(const struct render_input *input, enum diff_side side)
 	return json_pack("{s:f,s:o}", "endUs", (double)length_ns / ns_per_us, "perSecond", array);
 }
 
-/* What the sides did, in words, and how long their answers took; null where nothing was counted. */
+/* Returns what the sides did, in words, and how long their answers took; null where nothing was counted. */
 static json_t *requests(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
@@ -372,7 +378,7 @@ static json_t *wait_classes(void)
 	return array;
 }
 
-/* The classes of waits, and which functions are their frames, by number; null where there are none. */
+/* Returns the classes of waits, and which functions are their frames, by number; null where there are none. */
 static json_t *page_meta_waits(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;

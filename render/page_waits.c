@@ -43,7 +43,7 @@ static struct page_key *sorted_keys(const struct diff *diff)
 	return keys;
 }
 
-/* The number after that of the function with the key; 0: the diff has no such function. */
+/* Returns the number after that of the function with the key; 0: the diff has no such function. */
 static uint64_t find_key(const struct page_key *keys, size_t count, const char *key)
 {
 	struct page_key wanted = { .key = key };
@@ -54,7 +54,7 @@ static uint64_t find_key(const struct page_key *keys, size_t count, const char *
 
 /* ---- One side ---- */
 
-/* What the written releases of a side mention, each once, in the order of first use. */
+/* The names that the written releases of a side mention, each once, in the order of first use. */
 struct page_names {
 	uint32_t ids[MOST_RELEASES];
 	size_t count;
@@ -74,7 +74,7 @@ static uint32_t first_of_name(const struct profile *profile, const struct page_n
 	return id;
 }
 
-/* The number after that of an entry; 0 for PROFILE_NONE. */
+/* Returns the number after that of an entry; 0 for PROFILE_NONE. */
 static size_t page_waits_number_of(struct page_names *names, uint32_t id)
 {
 	size_t at = 0;

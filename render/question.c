@@ -38,7 +38,7 @@ static const struct profile_selection *selection_of(const struct render_input *i
 	return input->question ? input->question->selection : NULL;
 }
 
-/* The shown name of the function that an id means; NULL: it is not there. */
+/* Returns the shown name of the function that an id means; NULL: it is not there. */
 static const char *name_of_id(const struct diff *diff, const char *text)
 {
 	if (strncmp(text, "id:", 3) != 0)
@@ -64,7 +64,7 @@ static void render_question_append_functions(
 		buffer_printf(out, "%s'%s'", many, text);
 }
 
-/* Of which samples: "stacks with a function like 'parse'". */
+/* Appends which samples are meant: "stacks with a function like 'parse'". */
 static void append_stacks(const struct render_input *input, struct buffer *out)
 {
 	const struct profile_selection *selection = selection_of(input);
@@ -132,7 +132,7 @@ static void capitalize(struct buffer *out, size_t at)
 		out->data[at] = (char)(out->data[at] - 'a' + 'A');
 }
 
-/* "Stacks with … are 34.0 % of base and 41.2 % of head." */
+/* Appends "Stacks with … are 34.0 % of base and 41.2 % of head." */
 static void render_question_append_share(const struct render_input *input, struct buffer *out)
 {
 	size_t before = out->size;

@@ -4,7 +4,7 @@
 #include "diff/diff.h"
 #include "render/report.h"
 
-/* How text, Markdown, JSON and the page say what is asked about. Nothing that is appended is cleaned. */
+/* The words of text, Markdown, JSON and the page for what is asked about. Nothing that is appended is cleaned. */
 
 /* Appends "stacks with a function like 'parse', only user code"; nothing if all is shown. */
 void question_words(const struct render_input *input, struct buffer *out);
@@ -18,20 +18,20 @@ void question_sentences(const struct render_input *input, struct buffer *out);
 /* Appends what the report is of (summary_title()), and which part. */
 void question_title(const struct render_input *input, struct buffer *out);
 
-/* The time of the part in percent of everything on a side; NAN if all is shown. */
+/* Returns the time of the part in percent of everything on a side; NAN if all is shown. */
 double question_percent(const struct render_input *input, enum diff_side side);
 
-/* The id of a function, to ask on with. */
+/* Writes the id of a function, to ask on with. */
 void question_id(
 	const struct diff *diff, const struct diff_function *function, char id[static PROFILE_FUNCTION_ID_DIGITS + 1]);
 
-/* The same of its key; `interrupt`: the key is that of its time in interrupts. */
+/* Does the same for its key; `interrupt`: the key is that of its time in interrupts. */
 void question_id_of_key(const char *key, bool interrupt, char id[static PROFILE_FUNCTION_ID_DIGITS + 1]);
 
 /* Rows of a list, which has `usual` where nobody asks for a number. */
 size_t question_rows(const struct render_input *input, size_t usual);
 
-/* Whether a list of callers, or of callees, is asked for, with its heading and its rows. */
+/* A list of callers, or of callees, if it is asked for, with its heading and its rows. */
 struct question_list {
 	bool is_callees;
 	const char *heading;                          /* "What calls it" */

@@ -10,7 +10,7 @@
  * and writes to a buffer only. The same input gives the same output: no clock, no locale.
  */
 
-/* What somebody asks about. All members are borrowed. */
+/* The question that somebody asks about a profile or a comparison. All members are borrowed. */
 struct render_question {
 	const struct profile_selection *selection; /* of which samples the diff is; NULL: of all */
 	const struct diff *whole; /* the diff, or the report, of all samples; NULL without a selection */
@@ -44,16 +44,16 @@ struct render_text_options {
 	unsigned int rows; /* number of functions shown; 0: 20 */
 };
 
-/* Text with aligned columns for a terminal: verdict, totals, ledger by origin, largest changes. */
+/* Writes text with aligned columns for a terminal: verdict, totals, ledger by origin, largest changes. */
 COMMON_MUST_CHECK
 bool render_text(const struct render_input *input, const struct render_text_options *options, struct buffer *out,
 	struct error *err);
 
-/* JSON by schema kelvin.diff/1 (two sides) or kelvin.report/1 (one); docs/json.md. */
+/* Writes JSON by schema kelvin.diff/1 (two sides) or kelvin.report/1 (one); docs/json.md. */
 COMMON_MUST_CHECK
 bool render_json(const struct render_input *input, struct buffer *out, struct error *err);
 
-/* Markdown for a pull request: at most 65,536 characters, a hidden marker first, the verdict next. */
+/* Writes Markdown for a pull request: at most 65,536 characters, a hidden marker first, the verdict next. */
 COMMON_MUST_CHECK
 bool render_markdown(const struct render_input *input, struct buffer *out, struct error *err);
 
@@ -62,11 +62,11 @@ struct render_svg_options {
 	unsigned int max_depth; /* rows; 0: all */
 };
 
-/* A static flame graph for READMEs and mail: no script, `<title>` elements for hovering. */
+/* Writes a static flame graph for READMEs and mail: no script, `<title>` elements for hovering. */
 COMMON_MUST_CHECK
 bool render_svg(const struct render_input *input, const struct render_svg_options *options, struct buffer *out,
 	struct error *err);
 
-/* One self-contained page (docs/report.md): no network, strict Content-Security-Policy, opens from file://. */
+/* Writes one self-contained page (docs/report.md): no network, strict Content-Security-Policy, opens from file://. */
 COMMON_MUST_CHECK
 bool render_html(const struct render_input *input, struct buffer *out, struct error *err);

@@ -30,7 +30,7 @@ static const char *work_noun(const struct diff_requests *requests)
 	return requests->source == PROFILE_WORK_EVENT ? "units of work" : "requests";
 }
 
-/* What counted them, where it is not the sockets: " (as stated)". */
+/* Appends what counted them, where it is not the sockets: " (as stated)". */
 static void render_requests_append_source(
 	const struct diff *diff, const struct diff_requests *requests, struct buffer *out)
 {
@@ -42,7 +42,7 @@ static void render_requests_append_source(
 
 /* ---- Two sides ---- */
 
-/* "17.0 → 103 ms", "170 µs → 1.03 ms" */
+/* Appends "17.0 → 103 ms", "170 µs → 1.03 ms". */
 static void append_times(double base_ns, double head_ns, struct buffer *out)
 {
 	struct format_text base = format_value(base_ns, "nanoseconds"), head = format_value(head_ns, "nanoseconds");
@@ -74,7 +74,7 @@ static bool seem_different(double base, double head)
 	return base > seems_different * head || head > seems_different * base;
 }
 
-/* How much a side did: the rate, or the number where one of the lengths is not known. */
+/* Returns how much a side did: the rate, or the number where one of the lengths is not known. */
 static struct format_text amount(const struct diff_requests *requests, bool is_rate)
 {
 	return is_rate ? format_rate(requests->per_s) : format_count(requests->count);
@@ -105,7 +105,7 @@ static void append_amounts(const struct diff *diff, struct buffer *out)
 		buffer_append_string(out, ", estimated from a part of the connections");
 }
 
-/* Of one side only. */
+/* Appends the amount of work where one side only has one. */
 static void append_lone_amount(const struct diff *diff, enum diff_side side, struct buffer *out)
 {
 	const struct diff_requests *requests = &diff->requests[side],

@@ -5,7 +5,7 @@
 
 /* The words of requests, which text, Markdown and the page share. The name of a work event is not cleaned. */
 
-/* Whether a side says how much work its program did, or that it called out. */
+/* Returns whether a side says how much work its program did, or that it called out. */
 bool render_has_requests(const struct diff *diff, enum diff_side side);
 
 /*

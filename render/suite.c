@@ -167,7 +167,7 @@ static const char *suite_plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* The least number of executions of base that a benchmark is compared in. */
+/* Returns the least number of executions of base that a benchmark is compared in. */
 static size_t fewest_executions(const struct diff_suite *suite)
 {
 	size_t fewest = SIZE_MAX;
@@ -179,7 +179,7 @@ static size_t fewest_executions(const struct diff_suite *suite)
 	return fewest;
 }
 
-/* How many executions there are, and what is assumed of them. */
+/* Appends how many executions there are, and what is assumed of them. */
 static void append_executions(const struct diff_suite *suite, struct buffer *out)
 {
 	size_t base = suite->executions[DIFF_BASE], head = suite->executions[DIFF_HEAD];
@@ -203,7 +203,7 @@ static bool knows_iterations(const struct diff_suite *suite, const struct diff_b
 	       (benchmark->presence == DIFF_REMOVED || diff_benchmark_times(benchmark, DIFF_HEAD) > 0);
 }
 
-/* What totals are of. */
+/* Returns what totals are of. */
 static const char *unit_words(const struct diff_suite *suite)
 {
 	size_t known = 0;
@@ -215,7 +215,7 @@ static const char *unit_words(const struct diff_suite *suite)
 						 : "an iteration, or of an execution where iterations are not known";
 }
 
-/* What times are of. */
+/* Returns what times are of. */
 static const char *time_words(const struct diff_suite *suite)
 {
 	size_t by_rounds = 0;
@@ -227,7 +227,7 @@ static const char *time_words(const struct diff_suite *suite)
 						     : "iteration, or of one round where iterations are not known";
 }
 
-/* Where names are relative to, of two checkouts. */
+/* Appends what names are relative to, of two checkouts. */
 static void append_roots(const struct diff_suite *suite, struct buffer *out)
 {
 	const char *base = diff_suite_string(suite, suite->roots[DIFF_BASE]),
@@ -417,7 +417,7 @@ bool suite_words_where(const struct render_suite *input, uint32_t benchmark, str
 	return buffer_ok(out, err);
 }
 
-/* The innermost function of the user's own above a node; PROFILE_NONE: there is none. */
+/* Returns the innermost function of the user's own above a node; PROFILE_NONE: there is none. */
 static uint32_t user_function_above(const struct diff *diff, uint32_t node)
 {
 	for (uint32_t at = diff->nodes[node].parent; at != 0 && at != PROFILE_NONE; at = diff->nodes[at].parent) {
@@ -455,7 +455,7 @@ bool suite_words_caller(const struct render_part *part, uint32_t function, uint3
 	return true;
 }
 
-/* How many iterations, or executions where these are not known, the values of a part are of. */
+/* Returns how many iterations, or executions where these are not known, the values of a part are of. */
 static double count_units(const struct diff_suite *suite, const struct render_part *part, const char **unit)
 {
 	const struct diff_benchmark *benchmark;
@@ -475,7 +475,7 @@ static double count_units(const struct diff_suite *suite, const struct render_pa
 	return benchmark->executions[side] > 0 ? (double)benchmark->executions[side] : 1;
 }
 
-/* "takes 1.21 times as long" */
+/* Appends "takes 1.21 times as long". */
 static void suite_append_ratio(const struct diff *diff, const struct diff_estimate *e, struct buffer *out)
 {
 	double ratio = e->head / e->base;

@@ -25,7 +25,7 @@ struct render_suite {
 	size_t max_page_bytes; /* the page leaves out parts that would make it larger; 0: 64 MB */
 };
 
-/* The part that explains a benchmark; NULL: there is none. */
+/* Returns the part that explains a benchmark; NULL: there is none. */
 const struct render_part *render_part_of(const struct render_suite *input, uint32_t benchmark);
 
 /*
@@ -39,14 +39,14 @@ COMMON_MUST_CHECK
 bool render_suite_text(const struct render_suite *input, const struct render_text_options *options, struct buffer *out,
 	struct error *err);
 
-/* As render_json() of all benchmarks together, with `benchmarks` in addition. */
+/* Writes as render_json() does of all benchmarks together, with `benchmarks` in addition. */
 COMMON_MUST_CHECK
 bool render_suite_json(const struct render_suite *input, struct buffer *out, struct error *err);
 
-/* At most 65,536 characters with a hidden marker first, by which a comment is found again to be replaced. */
+/* Writes at most 65,536 characters with a hidden marker first, by which a comment is found again to be replaced. */
 COMMON_MUST_CHECK
 bool render_suite_markdown(const struct render_suite *input, struct buffer *out, struct error *err);
 
-/* One page with a list of benchmarks and the flame graphs of all parts (docs/report.md). */
+/* Writes one page with a list of benchmarks and the flame graphs of all parts (docs/report.md). */
 COMMON_MUST_CHECK
 bool render_suite_html(const struct render_suite *input, struct buffer *out, struct error *err);

@@ -15,7 +15,7 @@ static void suite_json_put_key(struct buffer *out, const char *side, const char 
 	buffer_printf(out, ",\"%s%s\":", side, what);
 }
 
-/* [low, high] in percent of base; null without evidence. */
+/* Writes [low, high] in percent of base; null without evidence. */
 static void suite_json_put_interval(struct buffer *out, const struct diff_benchmark *benchmark)
 {
 	if (benchmark->presence != DIFF_IN_BOTH || !isfinite(benchmark->change_low) ||
@@ -74,7 +74,7 @@ static bool put_top(const struct render_suite *input, uint32_t benchmark, struct
 	return true;
 }
 
-/* The function that explains the change, with the line that changed most. */
+/* Writes the function that explains the change, with the line that changed most. */
 static bool put_because(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err)
 {
 	const struct render_part *part = render_part_of(input, benchmark);
@@ -101,7 +101,7 @@ static bool put_because(const struct render_suite *input, uint32_t benchmark, st
 	return json_text_string(out, place.data) || error_set_memory(err);
 }
 
-/* What else is known of how it differs; nothing of a single side. */
+/* Writes what else is known of how it differs; nothing of a single side. */
 static void put_circumstances(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
 	static const char *const sides[DIFF_SIDES] = { "base_", "head_" };

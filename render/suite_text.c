@@ -63,8 +63,8 @@ static bool add_compared(const struct render_suite *input, uint32_t number, stru
 }
 
 /*
- * Whether there is room for a benchmark: files and programs get all. On a terminal, those that are unchanged are
- * counted where there are many and others differ.
+ * Returns whether there is room for a benchmark: files and programs get all. On a terminal, those that are unchanged
+ * are counted where there are many and others differ.
  */
 static bool suite_text_has_room(const struct text_writer *w, const struct diff_suite *suite, size_t number, size_t rows)
 {
@@ -96,7 +96,7 @@ static void suite_text_write_rest(const struct text_writer *w, const struct suit
 		buffer_printf(w->out, "  and %s\n", text.data);
 }
 
-/* Whether a benchmark's change has a place, or there is something to say of it. */
+/* Returns whether a benchmark's change has a place, or there is something to say of it. */
 static bool any_place(const struct render_suite *input)
 {
 	for (size_t i = 0; i < input->part_count; i++)

@@ -9,39 +9,41 @@
 
 /* ---- Benchmarks ---- */
 
-/* As people say it. Not cleaned. */
+/* Returns the name as people say it. Not cleaned. */
 const char *suite_words_name(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
 
-/* The time of an iteration, or a total in the metric's unit: "12.3 µs". */
+/* Returns the time of an iteration, or a total in the metric's unit: "12.3 µs". */
 struct format_text suite_words_value(const struct diff_suite *suite, double value);
 
 /* Head against base: "+12.3 %"; "" if not both have the benchmark. */
 struct format_text suite_words_change(const struct diff_benchmark *benchmark);
 
-/* The 95 % interval of the change: "9.0 to 15.0 %", "6.69 to 22.6×"; "" if there is none, as of exact counts. */
+/*
+ * Returns the 95 % interval of the change: "9.0 to 15.0 %", "6.69 to 22.6×"; "" if there is none, as of exact counts.
+ */
 struct format_text suite_words_interval(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
 
-/* Whether a change is not proven although its own interval excludes 0, and what that means. */
+/* Returns whether a change is not proven although its own interval excludes 0, and what that means. */
 bool suite_words_short_of_proof(const struct diff_benchmark *benchmark);
 extern const char suite_words_of_short_proof[];
 
-/* Whether the verdict is one that a reader looks for: anything but unchanged. */
+/* Returns whether the verdict is one that a reader looks for: anything but unchanged. */
 bool suite_words_is_notable(const struct diff_benchmark *benchmark);
 
 /*
- * The relative standard deviation of an iteration's time between the rounds of one execution, as the harness measured
- * it, in percent: the root of the mean square over the executions. [benchmark]; NAN: it is not known. `*spreads` is the
- * caller's.
+ * Appends the relative standard deviation of an iteration's time between the rounds of one execution, as the harness
+ * measured it, in percent: the root of the mean square over the executions. [benchmark]; NAN: it is not known.
+ * `*spreads` is the caller's.
  */
 COMMON_MUST_CHECK
 bool suite_words_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads, struct error *err);
 
 /* ---- Sentences ---- */
 
-/* "Regressed: 2 of 48 benchmarks are slower: …." Not cleaned. */
+/* Appends "Regressed: 2 of 48 benchmarks are slower: …." Not cleaned. */
 void suite_words_verdict(const struct diff_suite *suite, struct buffer *out);
 
-/* What the values are, and what the verdicts rest on. */
+/* Appends what the values are, and what the verdicts rest on. */
 void suite_words_evidence(const struct diff_suite *suite, struct buffer *out);
 
 /* Benchmarks that have no room in a list: "2 inconclusive, 42 unchanged", without a full stop. */
@@ -55,38 +57,38 @@ void suite_words_rest(const struct suite_words_rest *rest, struct buffer *out);
 /* ---- What explains a benchmark ---- */
 
 /*
- * Functions of a part by falling difference of their self values: those that are proven to have changed or, if none is,
- * the one that explains the change with all that it calls, if there is one, and the largest other ones. Of one side: by
- * self value. `list` is the caller's to release with summary_list_deinit().
+ * Lists functions of a part by falling difference of their self values: those that are proven to have changed or, if
+ * none is, the one that explains the change with all that it calls, if there is one, and the largest other ones. Of one
+ * side: by self value. `list` is the caller's to release with summary_list_deinit().
  */
 COMMON_MUST_CHECK
 bool suite_words_functions(const struct render_suite *input, const struct render_part *part, size_t limit,
 	struct summary_list *list, struct error *err);
 
-/* The function that explains the change of a part's benchmark; PROFILE_NONE: none does, or there is no part. */
+/* Returns the function that explains the change of a part's benchmark; PROFILE_NONE: none does, or there is no part. */
 uint32_t suite_words_because(const struct render_suite *input, const struct render_part *part);
 
-/* Where a function's change is: "json.py:41"; without lines its module. Not cleaned. */
+/* Appends where a function's change is: "json.py:41"; without lines its module. Not cleaned. */
 COMMON_MUST_CHECK
 bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err);
 
-/* Whether there is something to say of a benchmark that no place explains. */
+/* Returns whether there is something to say of a benchmark that no place explains. */
 bool suite_words_has_remark(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
 
 /* Appends it: "no changed code ran here; about 14 more executions would decide this". */
 void suite_words_remark(const struct diff_suite *suite, const struct diff_benchmark *benchmark, struct buffer *out);
 
 /*
- * The same of the function that explains a benchmark's change, NUL-terminated; if none does, what else there is to say
- * of it, or "". Makes `out`, which the caller deinitializes in any case.
+ * Does the same for the function that explains a benchmark's change, NUL-terminated; if none does, what else there is
+ * to say of it, or "". Makes `out`, which the caller deinitializes in any case.
  */
 COMMON_MUST_CHECK
 bool suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err);
 
 /*
- * The user's function that a function of a library or of the system works for: the innermost one on the stacks that
- * have most of its change, or of its value where there is one side. PROFILE_NONE: it is the user's own, or there is
- * none.
+ * Finds the user's function that a function of a library or of the system works for: the innermost one on the stacks
+ * that have most of its change, or of its value where there is one side. PROFILE_NONE: it is the user's own, or there
+ * is none.
  */
 COMMON_MUST_CHECK
 bool suite_words_caller(const struct render_part *part, uint32_t function, uint32_t *caller, struct error *err);

@@ -203,7 +203,7 @@ static bool consider_change(
 	return candidate->proven;
 }
 
-/* The number of ranked candidates that are shown. */
+/* Returns the number of ranked candidates that are shown. */
 static size_t choose_count(
 	const struct summary_candidate *candidates, size_t count, enum summary_order order, size_t limit)
 {
@@ -297,7 +297,9 @@ void summary_scale(const struct diff *diff, struct buffer *out)
 			out, " %c%s.", text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0], text + 1);
 }
 
-/* The assumed variation between two processes of identical code, which one recording on each side cannot show. */
+/*
+ * Appends the assumed variation between two processes of identical code, which one recording on each side cannot show.
+ */
 static void assumed_floor(const struct diff_evidence *evidence, struct buffer *out)
 {
 	buffer_printf(out, ". We assume %.3g %% variation between identical processes", evidence->floor_rsd * 100);
@@ -307,7 +309,7 @@ static void assumed_floor(const struct diff_evidence *evidence, struct buffer *o
 		out, ". Several runs on each side (kelvin bench, kelvin record --runs) can prove smaller differences.");
 }
 
-/* What exact counts rest on, and what is noise of them. */
+/* Appends what exact counts rest on, and what is noise of them. */
 static void exact_source(const struct diff_evidence *evidence, struct buffer *out)
 {
 	size_t base = evidence->runs[DIFF_BASE], head = evidence->runs[DIFF_HEAD];
@@ -362,7 +364,7 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 	}
 }
 
-/* How much where the linker put the code alone moves the program. */
+/* Appends how much the place where the linker put the code alone moves the program. */
 static void say_layouts(const struct diff_layouts *layouts, struct buffer *out)
 {
 	if (layouts->count[DIFF_BASE] > 1 && isfinite(layouts->rsd))
@@ -376,7 +378,7 @@ static void say_layouts(const struct diff_layouts *layouts, struct buffer *out)
 			layouts->same_code_functions == 1 ? "" : "s", layouts->same_code_functions == 1 ? "s" : "");
 }
 
-/* What base against itself came to. */
+/* Appends the outcome of comparing base against itself. */
 static void say_control(const struct diff_control *control, struct buffer *out)
 {
 	if (control->is_known && isfinite(control->change_low))

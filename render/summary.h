@@ -9,8 +9,10 @@
 /* Origins in the order of reports: the user's code, its libraries, the system. */
 extern const enum profile_origin summary_origins[PROFILE_ORIGIN_COUNT];
 
-/* An origin of the ledger, or time of interrupts and of run-time compilers beside it, as a row, and the sentences
- * below. */
+/*
+ * Returns an origin of the ledger, or time of interrupts and of run-time compilers beside it, as a row, and the
+ * sentences below.
+ */
 struct diff_estimate summary_beside(const struct diff_origin *origin);
 bool summary_has_beside(const struct diff_origin *origin);
 extern const char summary_interrupts_title[], summary_interrupts_words[];
@@ -26,22 +28,25 @@ extern const char summary_run_queue_title[], summary_run_queue_words[];
  */
 void summary_machine_words(const struct render_input *input, struct buffer *out);
 
-/* Whether functions have the time of an interpreter that runs them, and the sentence that says so. */
+/* Returns whether functions have the time of an interpreter that runs them, and the sentence that says so. */
 bool summary_has_interpreter(const struct diff *diff);
 extern const char summary_interpreter_words[];
 
-/* A difference in points of the greater of the two scaled totals. */
+/* Returns a difference in points of the greater of the two scaled totals. */
 double summary_points(const struct diff *diff, double delta);
 
-/* The change in percent of base; NAN if base is 0. */
+/* Returns the change in percent of base; NAN if base is 0. */
 double summary_percent_of_base(const struct diff_estimate *estimate);
 
-/* The interval of the difference in percent of base: "-5.0 to 12.3 %"; "" if base is 0, or there is none. */
+/* Returns the interval of the difference in percent of base: "-5.0 to 12.3 %"; "" if base is 0, or there is none. */
 struct format_text summary_interval_of_base(const struct diff_estimate *estimate);
 
 bool summary_proven(enum diff_state state);
 
-/* Whether a difference is proven for a function whose code did not change: then its placement or its input changed. */
+/*
+ * Returns whether a difference is proven for a function whose code did not change: then its placement or its input
+ * changed.
+ */
 bool summary_same_code(const struct diff_function *function, enum diff_state state);
 
 /* Functions by id, the largest first. */
@@ -77,17 +82,17 @@ void summary_verdict(const struct diff *diff, struct buffer *out);
 void summary_scale(const struct diff *diff, struct buffer *out);
 void summary_evidence(const struct diff *diff, struct buffer *out);
 
-/* Whether a difference's own 95 % interval excludes 0, but the test over all functions does not prove it. */
+/* Returns whether a difference's own 95 % interval excludes 0, but the test over all functions does not prove it. */
 bool summary_short_of_proof(const struct diff_estimate *estimate);
 extern const char summary_short_of_proof_words[];
 
-/* Explain the mark of summary_same_code() in lists of self and of total changes. */
+/* Explains the mark of summary_same_code() in lists of self and of total changes. */
 void summary_same_code_self(const struct diff *diff, struct buffer *out);
 void summary_same_code_total(const struct diff *diff, struct buffer *out);
 
-/* The number of samples; if the file does not say it, the events are counted; NAN if it is not known. */
+/* Returns the number of samples; if the file does not say it, the events are counted; NAN if it is not known. */
 double summary_samples(const struct profile *profile);
-/* Whether the recording says what was lost and how stacks ended. Files of other tools do not. */
+/* Returns whether the recording says what was lost and how stacks ended. Files of other tools do not. */
 bool summary_quality_recorded(const struct profile *profile);
 /*
  * NAN unless stacks were unwound from stack copies: a chain of frame pointers shows neither what it left out nor
@@ -113,7 +118,7 @@ void summary_labels(const struct profile *profile, const char *before, struct bu
  */
 void summary_title(const struct render_input *input, struct buffer *out);
 
-/* The recorded command, else the side's name, else "". Not cleaned. */
+/* Returns the recorded command, else the side's name, else "". Not cleaned. */
 const char *summary_command(const struct render_input *input, enum diff_side side);
 
 /* Appends the meaning of the column "points": "points: percentage points of total CPU time; ...". Not cleaned. */

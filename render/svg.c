@@ -100,8 +100,8 @@ static bool node_is_new(const struct svg_writer *w, uint32_t node)
 }
 
 /*
- * What is proven of a node's function, if the node has a part in it that its own state does not tell; else NULL. A
- * frame's lower edge has its colour.
+ * Returns what is proven of a node's function, if the node has a part in it that its own state does not tell; else
+ * NULL. A frame's lower edge has its colour.
  */
 static const struct diff_estimate *edge_of(const struct svg_writer *w, uint32_t node)
 {
@@ -265,7 +265,7 @@ static void draw_texture(struct svg_writer *w, double x, double y, double width)
 		width, ROW - 1);
 }
 
-/* A frame's time in head without that of its callees; that of an interpreter which runs it is its own. */
+/* Returns a frame's time in head without that of its callees; that of an interpreter which runs it is its own. */
 static double own_time(const struct diff *diff, uint32_t node)
 {
 	enum profile_language language = diff->functions[diff->nodes[node].function].language;
@@ -406,7 +406,7 @@ static bool draw_tree(struct svg_writer *w, struct svg_level *levels)
 
 /* ---- Header and legend ---- */
 
-/* Whether a node is the first of a stack that head does not have. */
+/* Returns whether a node is the first of a stack that head does not have. */
 static bool is_first_gone(const struct diff *diff, uint32_t node)
 {
 	uint32_t parent = diff->nodes[node].parent;
@@ -491,7 +491,7 @@ static void write_legend(struct svg_writer *w, double y)
 	write_left_out(w, x, y);
 }
 
-/* "server: before.pb.gz → after.pb.gz": the name of the report, else the commands or files of both sides. */
+/* Makes "server: before.pb.gz → after.pb.gz": the name of the report, else the commands or files of both sides. */
 static void svg_make_title(const struct svg_writer *w, struct buffer *title)
 {
 	const char *base = summary_command(w->input, DIFF_BASE), *head = summary_command(w->input, DIFF_HEAD);
@@ -508,7 +508,7 @@ static void svg_make_title(const struct svg_writer *w, struct buffer *title)
 		buffer_printf(title, ": %s → %s", names[DIFF_BASE], names[DIFF_HEAD]);
 }
 
-/* What is measured, and what width and colour mean. */
+/* Makes the legend: the metric, and the meaning of width and colour. */
 static void make_legend(const struct svg_writer *w, struct buffer *text)
 {
 	const struct diff_estimate *total = &w->diff->total;
@@ -551,7 +551,7 @@ static bool make_header(const struct svg_writer *w, struct svg_header *header, s
 	return buffer_ok(&header->title, err) && buffer_ok(&header->legend, err) && buffer_ok(&header->sentence, err);
 }
 
-/* What the picture is of, for those who do not see it. */
+/* Writes the description of the picture for those who do not see it. */
 static void write_description(struct svg_writer *w, const struct svg_header *header)
 {
 	buffer_append_string(w->out, "<title>");

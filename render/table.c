@@ -94,7 +94,7 @@ static void table_measure(const struct table *table, size_t *widths)
 	}
 }
 
-/* The drop priority of the least important column that is left; 0 if all columns must stay. */
+/* Returns the drop priority of the least important column that is left; 0 if all columns must stay. */
 static unsigned int highest_drop(const struct table *table, const size_t *widths)
 {
 	unsigned int highest = 0;

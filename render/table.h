@@ -44,6 +44,6 @@ void table_add_group(struct table *table, const char *text);
 COMMON_MUST_CHECK
 bool table_write(const struct table *table, size_t width, bool colour, struct buffer *out, struct error *err);
 
-/* The escape sequences that switch a style on and off; "" without colour. */
+/* Returns the escape sequences that switch a style on and off; "" without colour. */
 const char *table_style_on(enum table_style style, bool colour);
 const char *table_style_off(enum table_style style, bool colour);

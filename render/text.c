@@ -98,7 +98,7 @@ bool text_top(const struct text_writer *w, enum summary_order order, struct erro
 		{ .title = "self %", .drop = 3 },
 		{ .title = "total" },
 		{ .title = "total %", .drop = 3 },
-		/* Of the self values, and only where the profile tells of bottlenecks. */
+		/* The bottleneck of the self values, only where the profile tells of bottlenecks. */
 		{ .title = "bottleneck", .left = true, .drop = 1 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
@@ -128,7 +128,7 @@ bool text_top(const struct text_writer *w, enum summary_order order, struct erro
 	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
-/* "5.84 s of CPU time.", "235 page faults." */
+/* Writes "5.84 s of CPU time.", "235 page faults." */
 static void write_total(const struct text_writer *w)
 {
 	struct format_text total = format_value(w->diff->total.head, w->unit);

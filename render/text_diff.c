@@ -152,7 +152,9 @@ static void text_diff_append_part(struct buffer *out, const char *name)
 	profile_shorten_name(name, PART_COLUMNS, out);
 }
 
-/* Of a row of total times, the names of the change, and what is waited for in it; else the name of the function. */
+/*
+ * Writes the names of the change of a row of total times, and what is waited for in it; else the name of the function.
+ */
 static void text_diff_name_change(const struct text_writer *w, const struct diff_function *f, bool is_total,
 	struct buffer *name, struct buffer *because)
 {
@@ -249,7 +251,9 @@ static bool text_diff_write_changes(
 		{ .title = is_total ? "base self" : "base total", .drop = 7 },
 		{ .title = is_total ? "head self" : "head total", .drop = 7 },
 		{ .title = "state", .left = true, .drop = 1 },
-		/* Of self values where the profiles tell of bottlenecks; of total values where threads wait. */
+		/*
+		 * A column of self values where the profiles tell of bottlenecks; of total values where threads wait.
+		 */
 		{ .title = is_total ? "waiting for" : "because of", .left = true, .flexible = is_total, .drop = 2 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };

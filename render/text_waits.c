@@ -55,7 +55,7 @@ static int64_t sum_of_metric(const int64_t *sums, bool is_idle)
 	return all;
 }
 
-/* "lock, run queue": the classes of a tenth of these waits and more. */
+/* Appends "lock, run queue": the classes of a tenth of these waits and more. */
 static void append_wait_classes(const int64_t *sums, int64_t all, bool is_idle, struct buffer *out)
 {
 	const char *separator = "";
@@ -70,7 +70,7 @@ static void append_wait_classes(const int64_t *sums, int64_t all, bool is_idle, 
 	}
 }
 
-/* "refill 80.3 %": who ended most of these waits. */
+/* Appends "refill 80.3 %": who ended most of these waits. */
 static void append_releaser(const struct waits_releaser *by, size_t count, struct buffer *out)
 {
 	double all = 0;
@@ -220,7 +220,10 @@ static void compare_lock(const struct text_writer *w, struct compared_lock *comp
 	compared->ns[DIFF_HEAD] *= w->diff->scale.factor;
 }
 
-/* The locks of both sides that have names; those without cannot be told to be the same. Room for all of both sides. */
+/*
+ * Returns the locks of both sides that have names; those without cannot be told to be the same. Room for all of both
+ * sides.
+ */
 static size_t collect_locks(const struct text_writer *w, struct compared_lock *found)
 {
 	size_t lock_count, count = 0;

@@ -16,7 +16,7 @@ struct text_writer {
 	struct buffer *out; /* its failure is sticky */
 };
 
-/* A writer of no diff yet; options NULL: the defaults. */
+/* Returns a writer of no diff yet; options NULL: the defaults. */
 struct text_writer text_writer_make(const struct render_text_options *options, struct buffer *out);
 
 /* Has the writer write of a diff, without its waits. */
@@ -32,7 +32,7 @@ void text_lines(const struct text_writer *w, const char *text);
 void text_mark(const struct text_writer *w, const char *mark, const char *words);
 void text_list_heading(const struct text_writer *w, enum summary_order order);
 
-/* The id of a function in lists, "" if nobody asks for it: `id` is filled with it. */
+/* Returns the id of a function in lists, "" if nobody asks for it: `id` is filled with it. */
 const char *text_id(const struct text_writer *w, const struct diff_function *function, char *id);
 
 /* Appends which part of everything it is of; nothing if it is of all. */
@@ -67,7 +67,7 @@ bool text_waiting_changes(const struct text_writer *w, struct error *err);
 /* The verdict on two profiles, and whether a limit is exceeded. */
 void text_verdict(const struct text_writer *w);
 
-/* Verdict, ledger and changes. */
+/* Writes the verdict, the ledger and the changes. */
 COMMON_MUST_CHECK
 bool text_two_sided(const struct text_writer *w, struct error *err);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By site, then by falling time. */
+/* A list in order of sites, then by falling time. */
 struct waits_list {
 	struct waits_releaser *items; /* owned */
 	size_t count;
@@ -30,7 +30,7 @@ struct waits {
 	struct waits_side sides[DIFF_SIDES];
 };
 
-/* What is needed while the waits of a side are added up. */
+/* The state while the waits of a side are added up. */
 struct waits_work {
 	const struct diff *diff;
 	const struct profile *profile;
@@ -78,7 +78,7 @@ static bool work_init(struct waits_work *w, struct error *err)
 
 /* ---- Places ---- */
 
-/* Whether code of this origin is rather the site of something than what called it. */
+/* Returns whether code of this origin is rather the site of something than what called it. */
 static bool is_rather(enum profile_origin own, enum profile_origin caller)
 {
 	if (caller == PROFILE_ORIGIN_USER)
@@ -133,7 +133,7 @@ static void render_waits_find_callers(struct waits_work *w)
 
 /* ---- Sums ---- */
 
-/* How long the waits of a sample were, whether they are idle or not. */
+/* Returns how long the waits of a sample were, whether they are idle or not. */
 static int64_t wait_of_sample(const struct waits_work *w, const struct profile_wait_values *types, size_t sample)
 {
 	const int64_t *values = &w->profile->values[sample * w->profile->value_type_count];

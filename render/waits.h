@@ -4,8 +4,8 @@
 #include "render/report.h"
 
 /*
- * What threads waited for, in which functions, and who ended the waits. It is of all waits of a recording, whatever the
- * metric is that is shown. All values are nanoseconds as they were recorded.
+ * The waits of threads: for what, in which functions, and who ended them. It is of all waits of a recording, whatever
+ * the metric is that is shown. All values are nanoseconds as they were recorded.
  *
  * A wait belongs to all functions of its stack, and has one site in the program: the innermost function of the user's
  * own code. Where there is none it is the innermost one that is not the system's, else the innermost one at all. The
@@ -26,13 +26,13 @@ static inline void waits_cleanup(struct waits **waits)
 /* Waiting time by class; all are 0 on a side without waits. */
 typedef int64_t waits_sums[PROFILE_WAIT_COUNT];
 
-/* Of all threads together. */
+/* Returns the waits of all threads together. */
 const int64_t *waits_total(const struct waits *waits, enum diff_side side);
 
-/* Of all waits in a function of the diff and what it calls; recursion counts once. */
+/* Returns all waits in a function of the diff and what it calls; recursion counts once. */
 const int64_t *waits_in(const struct waits *waits, enum diff_side side, size_t function);
 
-/* Of the waits whose site is the function. */
+/* Returns the waits whose site is the function. */
 const int64_t *waits_at(const struct waits *waits, enum diff_side side, size_t function);
 
 /* A function that ended waits, or, of a lock, one that waited. */
@@ -43,7 +43,7 @@ struct waits_releaser {
 	int64_t ns;                /* how long these waits were */
 };
 
-/* Those who ended waits whose site is the function, by falling time; `*count` of them. */
+/* Returns those who ended waits whose site is the function, by falling time; `*count` of them. */
 const struct waits_releaser *waits_releasers(
 	const struct waits *waits, enum diff_side side, size_t function, size_t *count);
 
@@ -55,7 +55,7 @@ struct waits_release {
 	int64_t ns;    /* how long these waits were */
 };
 
-/* By falling time; `*count` of them. */
+/* Returns them by falling time; `*count` of them. */
 const struct waits_release *waits_releases(const struct waits *waits, enum diff_side side, size_t *count);
 
 /*
@@ -70,16 +70,16 @@ struct waits_lock {
 	size_t caller_count, releaser_count;
 };
 
-/* The locks of a side, by falling time; `*count` of them. */
+/* Returns the locks of a side, by falling time; `*count` of them. */
 const struct waits_lock *waits_locks(const struct waits *waits, enum diff_side side, size_t *count);
 
-/* The lock of the other side with this one's name and module; NULL: there is none, or this one has no name. */
+/* Returns the lock of the other side with this one's name and module; NULL: there is none, or this one has no name. */
 const struct waits_lock *waits_find_lock(const struct waits *waits, enum diff_side side, const struct waits_lock *lock);
 
-/* What a lock is called: "cache_mutex", "lock 3 (no name)". */
+/* Appends the name of a lock: "cache_mutex", "lock 3 (no name)". */
 void waits_lock_words(const struct waits_lock *lock, struct buffer *out);
 
-/* What a time of waits is divided by to be one of a request, a run or a second; 0: none of them is known. */
+/* The divisor that makes a time of waits one of a request, a run or a second; 0: none of them is known. */
 struct waits_rate {
 	double count;
 	const char *words; /* "per request", "per run", "per second". Static */
