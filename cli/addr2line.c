@@ -64,7 +64,7 @@ static void print_frame(
 	put(stream, "\n");
 }
 
-/* Whether kelvin made the name of the module and the address; addr2line prints "??" then. */
+/* Returns whether kelvin made the name of the module and the address; addr2line prints "??" then. */
 static bool is_unknown(const struct symbolize_frames *frames)
 {
 	return frames->count == 0 || (frames->count == 1 && frames->frames[0].source == PROFILE_NAME_NONE);

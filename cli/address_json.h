@@ -15,6 +15,6 @@ struct address_json {
 /* Text of any bytes as a JSON string; U+FFFD replaces what is not UTF-8. A new reference; NULL if memory runs out. */
 json_t *address_json_text(const char *text);
 
-/* A new reference; NULL if memory runs out. */
+/* Returns a new reference; NULL if memory runs out. */
 json_t *address_json_create(const struct address_json *json, const struct symbolize_result *result, uint64_t address,
 	const struct symbolize_frames *frames);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Of a suite, the change is that of the benchmark that differs most among those that decide its verdict. */
+/* Judges a suite: its change is that of the benchmark that differs most among those that decide its verdict. */
 static bool judge_suite(const struct comparison *comparison, const struct profile *base, const struct profile *again,
 	struct diff_control *control, struct error *err)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the runs of one side count. */
+/* The counts of the runs of one side. */
 struct counts {
 	double mean, least, most;
 };

@@ -3,7 +3,9 @@
 
 #include "diff/diff.h"
 
-/* Whether the runs were simulated: their values are exact counts, and their times are those of the simulator. */
+/*
+ * Returns whether the runs were simulated: their values are exact counts, and their times are those of the simulator.
+ */
 bool bench_counts_known(const struct profile *const profiles[DIFF_SIDES]);
 
 /* Appends what a run of each command counts: the mean, and the least and the most where runs of a side differ. */

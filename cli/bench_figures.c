@@ -49,7 +49,7 @@ static void bench_figures_append_side(
 			digits, s->low[side] / unit->size, digits, s->high[side] / unit->size);
 }
 
-/* A change in percent, never -0.0. */
+/* Returns a change in percent, never -0.0. */
 static double bench_figures_shown(double change)
 {
 	return round(change * 1000) / 10 + 0.0;

@@ -67,7 +67,7 @@ void bench_commands_deinit(struct bench_commands *commands)
 
 /* ---- The names of programs ---- */
 
-/* Whether a file that ran is that of a word of the command, as it is written or with its links followed. */
+/* Returns whether a file that ran is that of a word of the command, as it is written or with its links followed. */
 static bool is_file_of(const char *path, const char *word)
 {
 	CLEANUP(cleanup_free) char *real = realpath(word, NULL);
@@ -108,7 +108,7 @@ static bool rename_word(const char *pattern, uint32_t layout, struct profile *pr
 
 bool bench_layouts_rename(const struct bench_command *command, struct profile *profile, struct error *err)
 {
-	/* What parts the words of a command, whether or not a shell reads it. */
+	/* The characters that part the words of a command, whether or not a shell reads it. */
 	static const char between[] = " \t\n'\"`;&|<>()=$";
 	CLEANUP(cleanup_free) char *words = command->pattern ? strdup(command->pattern) : NULL;
 	char *rest = words, *word;
@@ -151,7 +151,7 @@ bool bench_pad_set(int bytes, struct error *err)
 
 /* ---- What layouts are ---- */
 
-/* What is known of a side's layouts from one run of each. */
+/* The state of a side's layouts, from one run of each. */
 struct bench_layouts_known {
 	struct string_table *keys; /* owned */
 	uint64_t *fingerprints;    /* owned: [key] the first that it had; 0: none */
@@ -193,7 +193,7 @@ static bool note_functions(struct bench_layouts_known *known, const struct profi
 	return true;
 }
 
-/* Whether the user's own code that ran in a mapping is known to be there. */
+/* Returns whether the user's own code that ran in a mapping is known to be there. */
 static bool has_users_code(const struct profile *profile, uint32_t mapping)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
@@ -207,7 +207,7 @@ static bool has_users_code(const struct profile *profile, uint32_t mapping)
 	return false;
 }
 
-/* Whether the user's code in the run is of another file than in the first one. */
+/* Returns whether the user's code in the run is of another file than in the first one. */
 static bool has_other_file(const struct profile *first, const struct profile *profile, bool *is_unknown)
 {
 	bool other = false;

@@ -4,7 +4,7 @@
 enum { LOOK_SECONDS = 600 };
 static const size_t look_memory_bytes = (size_t)8 << 30;
 
-/* What a look tells, of a process of its own. */
+/* The result of a look at the runs so far, from a process of its own. */
 struct look {
 	size_t benchmarks, undecided;
 	bool has_filter; /* some are decided, and harnesses can be told */

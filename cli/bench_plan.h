@@ -4,7 +4,7 @@
 #include "common/common.h"
 
 /*
- * In which order `bench` makes its runs. A turn is one run of each arm, in random order: base, head and, with
+ * The order in which `bench` makes its runs. A turn is one run of each arm, in random order: base, head and, with
  * --control, base once more. Over two turns without a control, each of both orders comes once, so that neither side
  * always runs on the machine that the other one has warmed. With several layouts each arm has every layout once in as
  * many turns, in an order of its own.
@@ -31,7 +31,7 @@ void bench_plan_init(struct bench_plan *plan, uint32_t layouts, bool has_control
 /* Turns are asked for in their order, from 0 on. */
 struct bench_turn bench_plan_turn(struct bench_plan *plan, uint64_t number);
 
-/* A number below `end`, by the plan's own chance. */
+/* Returns a number below `end`, by the plan's own chance. */
 uint32_t bench_plan_draw(struct bench_plan *plan, uint32_t end);
 
 /* "base", "head", "the control". Static. */

@@ -186,7 +186,7 @@ bool bench_run(struct bench_runner *runner, const struct bench_command *command,
 
 /* ---- Recorded runs, each in a process of its own ---- */
 
-/* What the process that records a run hands over. */
+/* The message from the process that records a run. */
 struct reply {
 	bool ok;
 	uint64_t size;
@@ -229,7 +229,7 @@ static bool create_source(const struct bench_runner *runner, const struct bench_
 				  : source_live_create(&live, source, err);
 }
 
-/* From the start of the command to its end. */
+/* Records a run, from the start of the command to its end. */
 static void record_run(
 	const struct bench_runner *runner, const struct bench_command *command, const char *what, struct reply *reply)
 {
@@ -271,7 +271,7 @@ static void record_run(
 	error_prefix(&reply->err, "%s", what);
 }
 
-/* Through a pipe, whose whole record fits what is written at once. */
+/* Reads the reply through a pipe, whose whole record fits what is written at once. */
 static bool read_reply(int fd, pid_t pid, struct reply *reply)
 {
 	ssize_t got;

@@ -49,7 +49,7 @@ void bench_runner_deinit(struct bench_runner *runner);
 COMMON_MUST_CHECK
 bool bench_run(struct bench_runner *runner, const struct bench_command *command, const char *what, struct error *err);
 
-/* Where a run's profile lies in `profiles`. */
+/* The place of a run's profile in `profiles`. */
 struct bench_record {
 	uint64_t offset, size;
 	int64_t wall_ns; /* of the run as it was recorded: a simulated one takes longer than the command would */
@@ -74,8 +74,8 @@ COMMON_MUST_CHECK
 bool bench_read_all(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
 	struct profile **profile, struct error *err);
 
-/* What the last run wrote to its standard error, on ours: if that is much, its first lines and its last ones. */
+/* Prints what the last run wrote to its standard error, on ours: if that is much, its first lines and its last ones. */
 void bench_print_stderr(const struct bench_runner *runner);
 
-/* The recorder's notices of the last run, on standard error. */
+/* Prints the recorder's notices of the last run, on standard error. */
 void bench_print_notices(const struct bench_runner *runner);

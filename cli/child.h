@@ -14,5 +14,5 @@ int child_wait(void);
 /* The same of one process, which gets a signal to stop that only this process received, once. */
 int child_wait_for(pid_t pid);
 
-/* The exit code for a status of waitpid() as a shell has it: 128 + signal. */
+/* Returns the exit code for a status of waitpid() as a shell has it: 128 + signal. */
 int child_exit_code(int status);

@@ -43,7 +43,7 @@ struct cli_command {
 extern const struct cli_command cmd_record, cmd_simulate, cmd_diff, cmd_history, cmd_bench, cmd_report, cmd_recover,
 	cmd_watch, cmd_push, cmd_symbolize, cmd_doctor, cmd_mcp;
 
-/* The command of this name; NULL: there is none. */
+/* Returns the command of this name; NULL: there is none. */
 const struct cli_command *cli_find_command(const char *name);
 
 /*
@@ -59,8 +59,8 @@ __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
 enum { CLI_MESSAGE_BYTES = 1 << 16 }; /* enough for a message with a path */
 
 /*
- * How many columns text has on a file descriptor, at least 40: what COLUMNS says; else the width of the terminal, if it
- * is one; else 120. -1 is no terminal.
+ * Returns how many columns text has on a file descriptor, at least 40: what COLUMNS says; else the width of the
+ * terminal, if it is one; else 120. -1 is no terminal.
  */
 unsigned int cli_columns(int fd);
 

@@ -90,7 +90,7 @@ static void bench_deinit(struct bench *bench)
 
 /* ---- Runs ---- */
 
-/* Whether one more pair, which takes as long as those before it, would end after the limit. */
+/* Returns whether one more pair, which takes as long as those before it, would end after the limit. */
 static bool is_out_of_time(const struct bench *bench)
 {
 	double elapsed_s = (double)(clock_read_ns(CLOCK_MONOTONIC) - bench->start_ns) / 1e9,
@@ -111,7 +111,7 @@ static bool is_done(const struct bench *bench)
 		       bench->wall_ns[DIFF_HEAD] >= least);
 }
 
-/* From how long a pair took so far, with all that belongs to it. */
+/* Shows the time that is left, from how long a pair took so far, with all that belongs to it. */
 static void show_progress(struct bench *bench, const char *what)
 {
 	const struct cmd_bench_request *request = bench->request;
@@ -150,7 +150,7 @@ static bool cmd_bench_set_environment(struct bench *bench, uint32_t layout, bool
 	return bench_layout_set(bench->request->layouts > 0 ? layout : 0, err) && bench_pad_set(pad, err);
 }
 
-/* What comes before a run, which `what` is. */
+/* Prepares a run, which `what` names. */
 static bool cmd_bench_prepare(struct bench *bench, uint32_t layout, const char *what, struct error *err)
 {
 	if (!cmd_bench_set_environment(bench, layout, false, err) ||
@@ -227,7 +227,7 @@ static bool check_metric(const struct bench *bench, struct error *err)
 		profile_string(first, first->value_types[first->default_value_type].type));
 }
 
-/* Whether all is decided, when it is time to look; what is, is run no more. */
+/* Finds out whether all is decided, when it is time to look; what is, is run no more. */
 static bool cmd_bench_look(struct bench *bench, struct error *err)
 {
 	const struct diff_suite_options options = comparison_suite_options(&bench->request->comparison, true);
@@ -261,7 +261,7 @@ static bool make_next_turn(struct bench *bench, const struct bench_turn *turn, s
 
 /* ---- What is compared: CPU time, or the time on the clock ---- */
 
-/* Whether the user leaves it to us. */
+/* Returns whether the user leaves it to us. */
 static bool chooses_clock(const struct cmd_bench_request *request)
 {
 	const struct sampler_options *sampler = &request->sampler;
@@ -270,7 +270,9 @@ static bool chooses_clock(const struct cmd_bench_request *request)
 	       sampler->off_cpu_ns == 0;
 }
 
-/* Of the last turn: whether CPU time is not what either side's users wait for. `clock` is that of such a side. */
+/*
+ * Finds out of the last turn whether CPU time is not what either side's users wait for. `clock` is that of such a side.
+ */
 static bool clock_differs(const struct bench *bench, struct bench_clock *clock, bool *differs, struct error *err)
 {
 	*differs = false;
@@ -335,7 +337,9 @@ static bool choose_clock(struct bench *bench, const struct bench_turn *turn, str
 	return true;
 }
 
-/* Whether the turn at hand is not to be compared: a suite's first, where the user asked for no other warm-up. */
+/*
+ * Returns whether the turn at hand is not to be compared: a suite's first, where the user asked for no other warm-up.
+ */
 static bool is_warmup(struct bench *bench)
 {
 	return bench->request->stops_when_decided && bench->request->warmup == 0 && bench_looks_warm_up(&bench->looks);
@@ -439,7 +443,7 @@ static FILE *figures_stream(const struct comparison *comparison)
 	return outputs_use_stdout(&comparison->outputs) && !(text && strcmp(text, "-") == 0) ? stderr : stdout;
 }
 
-/* What only several layouts can have wrong. */
+/* Checks options that only several layouts can have wrong. */
 static bool check_layouts(const struct bench *bench, struct error *err)
 {
 	if (bench->request->layouts < 2)
@@ -651,7 +655,7 @@ static bool take_operands(struct options *options, struct cmd_bench_request *req
 	return true;
 }
 
-/* How many runs each side has, for want of a number. */
+/* Returns how many runs each side has, for want of a number. */
 static uint64_t default_runs(const struct cmd_bench_request *request)
 {
 	if (request->simulates)

@@ -62,7 +62,7 @@ static bool cmd_diff_compare_profiles(struct comparison *comparison, const struc
 		called, code, err);
 }
 
-/* What is done with open profiles, in a worker if it needs no more than that. */
+/* The comparison of open profiles, made in a worker if it needs no more than that. */
 struct comparing {
 	struct comparison *comparison;
 	char *const *sides;
@@ -89,7 +89,7 @@ static int cmd_diff_work(void *context)
 	return CLI_EXIT_ERROR;
 }
 
-/* What the process without rights may ask of this one. */
+/* Returns what the process without rights may ask of this one. */
 static int cmd_diff_answer_worker(void *context, const void *bytes, size_t size)
 {
 	struct comparing *comparing = context;

@@ -41,7 +41,7 @@ static const char capabilities_effect[] =
 	"members of the group kelvin can then see into every process ('sudo usermod -aG kelvin NAME', then log "
 	"in again); or run Kelvin with sudo";
 
-/* Where what is asked for stands, and what is known of it. */
+/* The columns of what is asked for, and of what is known of it. */
 enum { WHAT_COLUMN = 5, TEXT_COLUMN = 28 };
 
 static void print_line(bool good, const char *what, const char *yes, const char *no)
@@ -99,7 +99,7 @@ static void print_rights(const struct sampler_capabilities *can)
 		print_advice(capabilities_command, capabilities_effect);
 }
 
-/* What forbids programs in the kernel, or the command that allows them. */
+/* Prints what forbids programs in the kernel, or the command that allows them. */
 static void print_program_advice(const struct error *why)
 {
 	if (why->code == ERROR_PERMISSION && geteuid() != 0)

@@ -39,7 +39,7 @@ struct command_history {
 	struct diff_gate *gates; /* owned */
 	size_t gate_count, gate_capacity;
 	bool no_cache;
-	/* What is open. */
+	/* The open resources. */
 	struct symbolize_options symbolize;
 	struct history_files files;
 	struct history_store store;
@@ -231,7 +231,10 @@ static int cmd_history_work(void *context)
 
 /* ---- With rights ---- */
 
-/* All that a summary depends on beside the profile: other programs, other metrics and directories have other files. */
+/*
+ * Makes the key: all that a summary depends on beside the profile: other programs, other metrics and directories have
+ * other files.
+ */
 static void cache_key(const struct command_history *command, struct buffer *key)
 {
 	struct stat program = { 0 };

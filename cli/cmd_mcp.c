@@ -26,9 +26,9 @@ static const double usual_deadline_s = 60;
 
 /* ---- Revisions of the protocol ---- */
 
-/* Those whose client begins with `initialize`, the newest first. */
+/* The revisions of the protocol whose client begins with `initialize`, the newest first. */
 static const char *const handshakes[] = { "2025-11-25", "2025-06-18" };
-/* Those whose requests carry the revision, without a handshake. */
+/* The revision whose requests carry it, without a handshake. */
 static const char *const stateless = "2026-07-28";
 
 #define META "io.modelcontextprotocol/"

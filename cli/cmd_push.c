@@ -57,7 +57,7 @@ static const struct options_row cmd_push_rows[] = {
 
 /* ---- The worker ---- */
 
-/* What the worker says of its parcel besides the parts: this, and the notices behind it; foreign to the parent. */
+/* The worker's message on its parcel, besides the parts: this, and the notices behind it; foreign to the parent. */
 struct prepared {
 	uint64_t id[2];
 };

@@ -64,7 +64,7 @@ static bool add_pid(struct cmd_record_request *request, const char *option, cons
 	return true;
 }
 
-/* Also as pidof prints them. */
+/* Takes numbers also as pidof prints them. */
 static bool cmd_record_take_pids(void *context, const char *text, struct error *err)
 {
 	static const char separators[] = ", \t\n";
@@ -137,7 +137,7 @@ static bool cmd_record_take_duration(void *seconds, const char *text, struct err
 	return *(double *)seconds > 0 || error_set(err, ERROR_USAGE, "-d %.80s: a recording takes more than 0 s", text);
 }
 
-/* As perf has it, a bare number is in milliseconds. */
+/* Takes a bare number in milliseconds, as perf does. */
 static bool cmd_record_take_delay(void *context, const char *text, struct error *err)
 {
 	static const double longest_s = 86400;

@@ -87,7 +87,7 @@ static struct render_input cmd_report_input_of(const char *name)
 	};
 }
 
-/* What the user asks about: folded stacks are those of the part as well. */
+/* Shows the part that the user asks about: folded stacks are those of the part as well. */
 static bool show_answer(
 	const struct cmd_report_request *request, const struct profile *profile, const char *name, struct error *err)
 {
@@ -101,7 +101,7 @@ static bool show_answer(
 	return outputs_write(&request->outputs, &input, err);
 }
 
-/* What is done with an open profile, in a worker if it needs no more than that. */
+/* The report of an open profile, made in a worker if it needs no more than that. */
 struct showing {
 	struct cmd_report_request *request;
 	const char *name;

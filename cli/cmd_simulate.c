@@ -143,7 +143,7 @@ static int cmd_simulate_failure_code(const struct source_result *result, const s
 	return source_failure_code(result->stage, err);
 }
 
-/* One run. False: it failed, and the message has been printed. */
+/* Simulates one run. False: it failed, and the message has been printed. */
 static bool simulate(struct simulation *simulation)
 {
 	CLEANUP(source_result_deinit) struct source_result result = { 0 };
@@ -175,7 +175,7 @@ static bool simulate(struct simulation *simulation)
 	return false;
 }
 
-/* The runs up to the first that fails; what was counted until then is kept. */
+/* Simulates the runs up to the first that fails; what was counted until then is kept. */
 static void simulate_runs(struct simulation *simulation)
 {
 	uint64_t runs = simulation->request->runs;

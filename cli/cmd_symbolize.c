@@ -67,7 +67,7 @@ static bool cmd_symbolize_add_address(struct cmd_symbolize_request *request, uin
 	return true;
 }
 
-/* A note such as " (library: source of a standard library)"; NULL if memory runs out. */
+/* Returns a note such as " (library: source of a standard library)"; NULL if memory runs out. */
 static char *origin_note(struct cmd_symbolize_request *request, const struct symbolize_result *result,
 	const struct symbolize_frame *frame)
 {

@@ -109,7 +109,7 @@ static bool cmd_watch_take_keep(void *count, const char *text, struct error *err
 		       WATCH_LEAST_KEPT);
 }
 
-/* "500M", "2G", or bytes. */
+/* Takes "500M", "2G", or bytes. */
 static bool cmd_watch_take_bytes(void *bytes, const char *text, struct error *err)
 {
 	static const uint64_t most = (uint64_t)1 << 60;

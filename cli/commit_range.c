@@ -41,7 +41,7 @@ static bool commit_range_split(const char *text, char **from, char **to, struct 
 	return (*from && *to) || error_set_memory(err);
 }
 
-/* What the commits of the range cannot tell of. */
+/* Tells what the commits of the range do not cover. */
 static bool tell_oddities(const struct commit_range *range, const char *directory, struct error *err)
 {
 	bool is_ancestor = true, is_reversed = false;
@@ -84,7 +84,7 @@ bool commit_range_open(struct commit_range *range, struct texts *texts, struct e
 /* ---- Questions ---- */
 
 /* A question is this number in 8 bytes, and names, each with a NUL behind it. */
-/* Of files at the commit of base, and of head; of the range; and what was found: the first suspect. */
+/* The questions about files at the commit of base, and of head; of the range; and what was found: the first suspect. */
 enum question { BASE_FILES = 0x636f6d01, HEAD_FILES, BASE_TEXT, HEAD_TEXT, LOG, RENAMES, IDS, SUSPECT };
 
 struct question_header {
@@ -123,7 +123,7 @@ static const char **split_names(const char *names, size_t size, size_t *count)
 	return list;
 }
 
-/* An id of a commit, and no option of git. */
+/* Returns whether each is an id of a commit, and no option of git. */
 static bool are_ids(const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -160,8 +160,8 @@ static bool run_git(const struct commit_range *range, uint64_t kind, const char 
 }
 
 /*
- * Whether a commit is one of the range. Who read the profiles names the suspect, whose code --confirm runs: it must be
- * none that the user has not named.
+ * Returns whether a commit is one of the range. Who read the profiles names the suspect, whose code --confirm runs: it
+ * must be none that the user has not named.
  */
 static bool is_in_range(const struct commit_range *range, const char *commit, struct error *err)
 {
@@ -249,7 +249,7 @@ static bool ask_log(const struct asker *asker, const struct commit_paths *paths,
 	return true;
 }
 
-/* The commits that made or removed a file of these names, which may have another name elsewhere. */
+/* Returns the commits that made or removed a file of these names, which may have another name elsewhere. */
 static size_t list_makers(const struct repository_history *history, const char **ids)
 {
 	size_t count = 0;
@@ -343,7 +343,7 @@ static bool mark_updates(const struct asker *asker, struct repository_history *h
 	return done;
 }
 
-/* Until no file has a name that is not among those that the log is of. */
+/* Reads the history until no file has a name that is not among those that the log is of. */
 static bool read_history(
 	const struct asker *asker, struct commit_paths *paths, struct repository_history **history, struct error *err)
 {

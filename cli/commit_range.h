@@ -20,7 +20,7 @@ struct commit_range {
 	char from[REPOSITORY_ID_BYTES], to[REPOSITORY_ID_BYTES];
 };
 
-/* Of a struct commit_range: --commits, --confirm. --repo is that of texts. */
+/* The options of a struct commit_range: --commits, --confirm. --repo is that of texts. */
 extern const struct options_row commit_range_rows[];
 
 /*
@@ -30,7 +30,7 @@ extern const struct options_row commit_range_rows[];
 COMMON_MUST_CHECK
 bool commit_range_open(struct commit_range *range, struct texts *texts, struct error *err);
 
-/* Whether the bytes that a worker asks by are a question of this kind; and the answer, a descriptor, or -1. */
+/* Returns whether the bytes that a worker asks by are a question of this kind; and the answer, a descriptor, or -1. */
 bool commit_range_is_asked(const void *bytes, size_t size);
 int commit_range_answer(struct commit_range *range, const void *bytes, size_t size);
 

@@ -52,7 +52,7 @@ static bool take_inconclusive(void *context, const char *text, struct error *err
 	return true;
 }
 
-/* "1" or "1%" */
+/* Takes "1" or "1%". */
 static bool take_precision(void *precision, const char *text, struct error *err)
 {
 	CLEANUP(cleanup_free) char *number = strdup(text);
@@ -282,8 +282,10 @@ static bool is_gate_of(
 	       diff_gate_is_about(gate->benchmark, diff_suite_string(suite, benchmark->name));
 }
 
-/* The outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth
- * beyond one fails. */
+/*
+ * Makes the outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth
+ * beyond one fails.
+ */
 static void judge_one(const struct comparison *comparison, const struct diff_suite *suite,
 	const struct diff_benchmark *benchmark, bool *failed, enum diff_verdict *verdict)
 {
@@ -345,7 +347,7 @@ static void print_verdict(const struct suite_view *view)
 			diff_string(diff, diff->verdict_text));
 }
 
-/* Of a suite, by the benchmark that regressed most; where none did, by all of them together. */
+/* Ranks a suite's commits by the benchmark that regressed most; where none did, by all of them together. */
 static void rank_commits(struct comparison *comparison, struct suite_view *view, struct commit_findings *findings)
 {
 	const struct render_input *of = &view->parts[0].input;

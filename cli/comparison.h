@@ -7,7 +7,7 @@
 #include "cli/question.h"
 #include "diff/diff.h"
 
-/* What `diff` and `bench` share: the options of a comparison, its outputs and the exit code. */
+/* The options and steps that `diff` and `bench` share: the options of a comparison, its outputs and the exit code. */
 
 /* The help of the exit codes. */
 #define COMPARISON_EXIT_HELP                                                                                           \
@@ -32,10 +32,10 @@ struct comparison {
 
 void comparison_deinit(struct comparison *comparison);
 
-/* Of a struct comparison: its outputs, with their heading; all other options. */
+/* The options of a struct comparison: its outputs, with their heading; all other options. */
 extern const struct options_row comparison_output_rows[], comparison_rows[];
 
-/* The exit code if the comparison is inconclusive. */
+/* Returns the exit code if the comparison is inconclusive. */
 int comparison_inconclusive_code(const struct comparison *comparison);
 
 /* Compares the sides, writes every output and sets the exit code. `names`: the user's names of the sides. */
@@ -43,7 +43,7 @@ COMMON_MUST_CHECK
 bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
 	const char *const names[DIFF_SIDES], int *code, struct error *err);
 
-/* The same of what the user asks about: the verdict and the exit code are those of the part. */
+/* Does the same for what the user asks about: the verdict and the exit code are those of the part. */
 COMMON_MUST_CHECK
 bool comparison_answer(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
 	const char *const names[DIFF_SIDES], int *code, struct error *err);
@@ -53,10 +53,10 @@ bool comparison_confirm(const struct comparison *comparison, struct error *err);
 
 /* ---- Benchmarks ---- */
 
-/* Whether the sides are compared benchmark by benchmark. Tells where only one side has some. */
+/* Returns whether the sides are compared benchmark by benchmark. Tells where only one side has some. */
 bool comparison_has_suites(const struct profile *const profiles[DIFF_SIDES], const char *const names[DIFF_SIDES]);
 
-/* The options of a suite; they borrow from `comparison`. `is_watched` as in struct diff_suite_options. */
+/* Returns the options of a suite; they borrow from `comparison`. `is_watched` as in struct diff_suite_options. */
 struct diff_suite_options comparison_suite_options(const struct comparison *comparison, bool is_watched);
 
 /* Compares the sides benchmark by benchmark, writes every output and sets the exit code. */

@@ -35,7 +35,7 @@ COMMON_MUST_CHECK
 bool control_open(struct control *control, const char *text, struct error *err);
 void control_close(struct control *control);
 
-/* The next command that has arrived; does not wait. `control->line` holds its text. */
+/* Returns the next command that has arrived; does not wait. `control->line` holds its text. */
 enum control_command control_next(struct control *control);
 
 /* Confirms a command that was done. Without waiting: an answer that nobody reads is left out. */

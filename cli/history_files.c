@@ -31,7 +31,7 @@ void history_files_deinit(struct history_files *files)
 	free(files->of_summary);
 }
 
-/* What changes whenever the bytes do: a file that is replaced or written again is another one. */
+/* Makes a tag that changes whenever the bytes do: a file that is replaced or written again is another one. */
 static void files_tag(const struct stat *stat, uint8_t tag[SUMMARY_TAG_BYTES])
 {
 	const int64_t parts[] = { (int64_t)stat->st_dev, (int64_t)stat->st_ino, stat->st_size,
@@ -157,7 +157,7 @@ static bool files_add_named(struct history_files *files, const char *name, struc
 	return files_add(files, path, 0, fd, &stat, err);
 }
 
-/* The directory of the first file: what is kept of its profiles is kept together. */
+/* Finds the directory of the first file: what is kept of its profiles is kept together. */
 static void files_find_directory(struct history_files *files)
 {
 	char *path = files->count ? strdup(files->items[0].path) : NULL;
@@ -432,7 +432,7 @@ bool history_files_read(struct history_files *files, const struct history_readin
 	return !work.has_failed;
 }
 
-/* The profiles of a store, as it sends them now. */
+/* Fetches the profiles of a store, as it sends them now. */
 static bool files_fetch_profile(const struct history_files *files, const struct history_reading *reading,
 	const size_t *summaries, size_t count, struct profile **profile, struct error *err)
 {

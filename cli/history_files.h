@@ -50,7 +50,10 @@ struct history_files {
 COMMON_MUST_CHECK
 bool history_files_take(struct history_files *files, struct store_profiles *fetched, struct error *err);
 
-/* What the user named: files, or directories of which the files are meant, but not those of directories below. */
+/*
+ * Lists the files that the user named: files, or directories of which the files are meant, but not those of directories
+ * below.
+ */
 COMMON_MUST_CHECK
 bool history_files_open(char *const *names, size_t count, struct history_files *files, struct error *err);
 void history_files_deinit(struct history_files *files);

@@ -22,7 +22,7 @@ static bool gate_is_about(const struct history *history, const struct diff_gate 
 	       diff_gate_is_about(gate->function, summary_string(set, set->functions[function].shown));
 }
 
-/* The growth in percent of what it was; INFINITY: there was nothing. */
+/* Returns the growth in percent of what it was; INFINITY: there was nothing. */
 static double gate_growth(const struct history_change *change)
 {
 	return change->before > 0 ? 100 * change->delta / change->before : INFINITY;
@@ -92,9 +92,9 @@ static struct newest gate_newest(const struct history *history, const struct his
 }
 
 /*
- * Whether the newest value is beyond a limit and stands out, although one profile proves nothing: it lies above all the
- * former ones. Of a rule about any function it is the one of many that does so by chance, and has to lie above them by
- * more than they differ among themselves, and by as much as five samples in a thousand are.
+ * Returns whether the newest value is beyond a limit and stands out, although one profile proves nothing: it lies above
+ * all the former ones. Of a rule about any function it is the one of many that does so by chance, and has to lie above
+ * them by more than they differ among themselves, and by as much as five samples in a thousand are.
  */
 static bool gate_stands_out(const struct history_series *series, uint32_t function, const struct newest *newest,
 	const struct diff_gate *gate)
@@ -131,7 +131,9 @@ static void gate_say_open(const struct history *history, const struct history_se
 		newest->most * unit);
 }
 
-/* Whether a limit of the series is not decided, also for want of memory; the row that stands out most is told. */
+/*
+ * Returns whether a limit of the series is not decided, also for want of memory; the row that stands out most is told.
+ */
 static bool gate_is_open(
 	const struct history *history, const struct history_series *series, const struct diff_gate *gate)
 {

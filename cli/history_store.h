@@ -13,7 +13,7 @@ struct history_store {
 	struct store_address address;
 	struct store *store; /* owned; used by the process with rights alone */
 	int summaries;       /* owned: a file in memory, as store_fetch_summaries() has it; -1: none */
-	/* Of the process without rights. */
+	/* The resources of the process without rights. */
 	const struct summary_set *set;
 	const struct worker *worker;
 };
@@ -34,7 +34,7 @@ int history_store_answer(void *context, const void *bytes, size_t size);
 COMMON_MUST_CHECK
 bool history_store_read(struct history_store *store, struct summary_set *set, struct error *err);
 
-/* The profiles of some summaries, each behind its size as 8 bytes. */
+/* Writes the profiles of some summaries, each behind its size as 8 bytes. */
 COMMON_MUST_CHECK
 bool history_store_profiles(const struct history_store *store, const size_t *summaries, size_t count,
 	struct buffer *bytes, struct error *err);

@@ -24,7 +24,7 @@ void history_view_deinit(struct history_view *view)
 		buffer_deinit(&view->words[side]);
 }
 
-/* What a diff of the pair depends on. */
+/* Returns what a diff of the pair depends on. */
 static uint64_t view_key(const struct history_view *view, const struct history_pair *pair)
 {
 	const struct summary_set *set = view->history->set;
@@ -57,7 +57,10 @@ static bool view_compare(const struct history_view *view, const struct history_p
 	       diff_create(made->profiles[DIFF_BASE], made->profiles[DIFF_HEAD], &options, &made->diff, err);
 }
 
-/* What the diff found, from the cache if only that is needed. A pair that cannot be compared explains nothing. */
+/*
+ * Explains a point by what the diff found, from the cache if only that is needed. A pair that cannot be compared
+ * explains nothing.
+ */
 static bool view_explain_point(struct history_view *view, size_t series, size_t point, struct error *err)
 {
 	struct history_pair pair = history_pair_of(view->history, series, point);
@@ -121,7 +124,7 @@ bool history_view_explain(struct history_view *view, struct error *err)
 	return true;
 }
 
-/* As a shell takes it. */
+/* Appends a word as a shell takes it. */
 static void view_append_word(struct buffer *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%,=";
@@ -139,7 +142,7 @@ static void view_append_word(struct buffer *out, const char *word)
 	buffer_append_byte(out, '\'');
 }
 
-/* The address without the times that it has. */
+/* Appends the address without the times that it has. */
 static void view_append_address(struct buffer *out, const char *address)
 {
 	size_t size = strcspn(address, "?");
@@ -160,13 +163,13 @@ static void view_append_address(struct buffer *out, const char *address)
 
 static const int64_t ns_per_ms = 1000000;
 
-/* Unix seconds with three decimals. */
+/* Appends Unix seconds with three decimals. */
 static void view_append_moment(struct buffer *out, const char *name, int64_t unix_ms)
 {
 	buffer_printf(out, "%s%" PRId64 ".%03" PRId64, name, unix_ms / 1000, unix_ms % 1000);
 }
 
-/* The query for the time of a side: from its first profile to the next one behind its last, if there is one. */
+/* Appends the query for the time of a side: from its first profile to the next one behind its last, if there is one. */
 static void view_append_query(
 	const struct history_view *view, const struct history_pair *pair, enum diff_side side, struct buffer *out)
 {

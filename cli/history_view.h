@@ -5,7 +5,9 @@
 #include "cli/output.h"
 #include "render/render.h"
 
-/* What outputs show of a history: for each point with changes, the diff of the profiles on both sides of it. */
+/*
+ * The parts of a history that outputs show: for each point with changes, the diff of the profiles on both sides of it.
+ */
 struct history_view {
 	struct history *history;           /* borrowed */
 	const struct history_files *files; /* borrowed, as all below: where profiles of pairs come from */

@@ -15,7 +15,7 @@
  */
 void interrupt_watch(void);
 
-/* The signal that arrived, or 0. */
+/* Returns the signal that arrived, or 0. */
 int interrupt_signal(void);
 
 /*
@@ -25,10 +25,10 @@ int interrupt_signal(void);
 void interrupt_begin_naming(void);
 void interrupt_end_naming(void);
 
-/* Whether a signal arrived while functions were named. */
+/* Returns whether a signal arrived while functions were named. */
 bool interrupt_stops_naming(void);
 
-/* Whether another process sent the signal, so that a command in our process group has not received it. */
+/* Returns whether another process sent the signal, so that a command in our process group has not received it. */
 bool interrupt_is_for_us_alone(void);
 
 /*

@@ -12,7 +12,7 @@ struct lines {
 	struct texts texts;
 };
 
-/* Of a struct lines: all options; those of commands that show one profile. */
+/* The options of a struct lines: all options; those of commands that show one profile. */
 extern const struct options_row lines_rows[], lines_single_rows[];
 
 /* Opens what the user has named; ERROR_*: as texts_prepare(). */

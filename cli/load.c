@@ -33,7 +33,7 @@ static bool cli_load_add_source(struct load_inputs *inputs, struct source *sourc
 	return true;
 }
 
-/* One name: here is decided what kind of source it means. */
+/* Opens one name: here is decided what kind of source it means. */
 static bool open_one(
 	struct load_inputs *inputs, const char *name, const struct load_options *options, struct error *err)
 {

@@ -12,7 +12,7 @@ struct load_options {
 	const struct store_secrets *secrets; /* borrowed: for stores that are named; NULL: no store may be */
 };
 
-/* What the user named as one side, opened. All zero: nothing. */
+/* The profiles that the user named as one side, opened. All zero: nothing. */
 struct load_inputs {
 	char *names;          /* owned */
 	char **profile_names; /* owned, each of them: of profiles that a store has sent */
@@ -39,10 +39,13 @@ COMMON_MUST_CHECK
 bool load_open(const char *names, const struct load_options *options, struct load_inputs *inputs, struct error *err);
 void load_inputs_deinit(struct load_inputs *inputs);
 
-/* What reports call a side: its name, of more than three files "a.pb.gz and 499 more". Owned; NULL: out of memory. */
+/*
+ * Returns what reports call a side: its name, of more than three files "a.pb.gz and 499 more". Owned; NULL: out of
+ * memory.
+ */
 char *load_title(const char *names, const struct load_inputs *inputs);
 
-/* Whether all of them have names: then nothing but their descriptors is needed to read them. */
+/* Returns whether all of them have names: then nothing but their descriptors is needed to read them. */
 bool load_are_named(const struct load_inputs *inputs);
 
 /*
@@ -56,7 +59,7 @@ bool load_read(const struct load_inputs *inputs, const struct load_options *opti
 /* Raises the number of files that may be open as far as that goes: all profiles of a side are open at once. */
 void load_allow_many_files(void);
 
-/* Only what a killed recorder has left; anything else is ERROR_USAGE. */
+/* Loads only what a killed recorder has left; anything else is ERROR_USAGE. */
 COMMON_MUST_CHECK
 bool load_unfinished(
 	const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err);

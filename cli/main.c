@@ -35,7 +35,7 @@ static void print_help(FILE *stream)
 	fputs(help_tail, stream);
 }
 
-/* What the completions in docs/completions offer in place of a command. */
+/* Prints what the completions in docs/completions offer in place of a command. */
 static void print_completions(void)
 {
 	for (size_t i = 0; i < COMMAND_COUNT; i++)

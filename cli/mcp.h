@@ -42,13 +42,13 @@ COMMON_MUST_CHECK
 bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, struct error *err);
 
 /*
- * The same of a directory, which is to be in a git repository: its path without links is written to `path`, which is
- * the caller's. What of the repository lies below is for the child to see (texts_stay_below()).
+ * Does the same for a directory, which is to be in a git repository: its path without links is written to `path`, which
+ * is the caller's. What of the repository lies below is for the child to see (texts_stay_below()).
  */
 COMMON_MUST_CHECK
 bool mcp_find_directory(const struct mcp_roots *roots, const char *name, char **path, struct error *err);
 
-/* What is below the directories that is a profile, the newest first: at most `most`. `total`: how many there are. */
+/* The profiles below the directories, the newest first: at most `most`. `total`: how many there are. */
 struct mcp_profile {
 	char *name; /* owned: as mcp_open_file() takes it */
 	int64_t bytes, modified_ns;
@@ -88,7 +88,7 @@ COMMON_MUST_CHECK
 bool mcp_add_files(struct mcp_command *command, const struct mcp_roots *roots, const char *names, struct error *err);
 void mcp_command_deinit(struct mcp_command *command);
 
-/* What the command wrote, and how it ended. */
+/* The output of a command, and how it ended. */
 struct mcp_outcome {
 	struct buffer out, said; /* standard output and error, without control characters */
 	int code;                /* enum cli_exit */
@@ -105,7 +105,7 @@ void mcp_outcome_deinit(struct mcp_outcome *outcome);
 
 /* ---- Tools ---- */
 
-/* The list of all tools that this program has; NULL: out of memory. */
+/* Returns the list of all tools that this program has; NULL: out of memory. */
 json_t *mcp_tool_list(void);
 
 /*

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What an answer may have; one that writes more is wrong. */
+/* The limits of an answer; one that writes more is wrong. */
 enum { MOST_BYTES = 16 << 20, MOST_WORDS = 256, MOST_FILES = 1024 };
 
 /* ---- The command ---- */

@@ -55,7 +55,7 @@ void mcp_roots_deinit(struct mcp_roots *roots)
 
 /* ---- Opening ---- */
 
-/* The part of a name below a directory; NULL: it is elsewhere. */
+/* Returns the part of a name below a directory; NULL: it is elsewhere. */
 static const char *mcp_files_below(const struct mcp_root *root, const char *name)
 {
 	size_t size = strlen(root->path);

@@ -411,7 +411,7 @@ static json_t *mcp_tools_answer(const char *text, bool is_error)
 	return content ? json_pack("{s:o, s:b}", "content", content, "isError", is_error) : NULL;
 }
 
-/* The first lines of what the command said beside its answer. */
+/* Appends the first lines of what the command said beside its answer. */
 static void append_said(struct buffer *text, const char *said)
 {
 	size_t lines = 0;

@@ -14,14 +14,17 @@ struct naming {
 	bool all_sources, no_sources; /* --sources, --no-sources */
 };
 
-/* Of a struct naming. */
+/* The options of a struct naming. */
 extern const struct options_row naming_symbolize_rows[]; /* --project-root and --origin-rules */
 extern const struct options_row naming_rows[];           /* all of them */
 
-/* Of a struct naming too: --sources and --no-sources, for commands that make profiles. */
+/* More options of a struct naming: --sources and --no-sources, for commands that make profiles. */
 extern const struct options_row naming_sources_rows[];
 
-/* "source text of 41 functions kept, 62 kB; 3 files may differ from what was built"; nothing where nothing is kept. */
+/*
+ * Appends "source text of 41 functions kept, 62 kB; 3 files may differ from what was built"; nothing where nothing is
+ * kept.
+ */
 void naming_append_sources(struct buffer *text, const struct symbolize_kept_sources *kept);
 
 /*

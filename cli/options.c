@@ -178,7 +178,7 @@ static void count_spare_words(struct options *options)
 	optind = 0;
 }
 
-/* The FILE of the output option that next_option() has just returned. */
+/* Returns the FILE of the output option that next_option() has just returned. */
 static const char *options_take_file(struct options *options)
 {
 	const char *word = optind < options->argc ? options->argv[optind] : NULL;

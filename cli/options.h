@@ -23,7 +23,10 @@ struct options_row {
 	/* Keeps the value (NULL: there is none) at the offset `at` in the command's context. */
 	bool (*take)(void *at, const char *value, struct error *err);
 	size_t at;
-	/* What completes the value, separated by spaces; NULL: what its argument says (docs/completions), as FILE. */
+	/*
+	 * The words that complete the value, separated by spaces; NULL: what its argument says (docs/completions), as
+	 * FILE.
+	 */
 	const char *words;
 	bool repeatable;                /* the help says so */
 	const struct options_row *rows; /* a table that stands here, of the struct at `at`; the rest is unused */
@@ -39,15 +42,15 @@ bool options_set_flag(void *flag, const char *value, struct error *err);
 bool options_set_text(void *text, const char *value, struct error *err);
 
 /*
- * The path of an output option's file; "-" also for other names of standard output. By such a name, a file that `>>`
- * appends to would be replaced, and messages would be written into the profile.
+ * Takes the path of an output option's file; "-" also for other names of standard output. By such a name, a file that
+ * `>>` appends to would be replaced, and messages would be written into the profile.
  */
 bool options_set_output(void *path, const char *value, struct error *err);
 
-/* --runs N, a uint64_t: from 1 to OPTIONS_MAX_RUNS. */
+/* Takes --runs N, a uint64_t: from 1 to OPTIONS_MAX_RUNS. */
 bool options_take_runs(void *runs, const char *text, struct error *err);
 
-/* For options that are accepted, and change nothing. */
+/* Accepts an option that changes nothing. */
 bool options_ignore(void *at, const char *value, struct error *err);
 
 /* --mode, of a mode_t; --no-args, of a bool. */
@@ -90,26 +93,26 @@ void options_print_completions(const struct options *options);
 /* Prints a usage error that refers to the command's help; returns CLI_EXIT_ERROR. */
 __attribute__((format(printf, 2, 3))) int options_fail(const char *command, const char *format, ...);
 
-/* A whole decimal number of at most `max`; ERROR_USAGE names the option. */
+/* Parses a whole decimal number of at most `max`; ERROR_USAGE names the option. */
 COMMON_MUST_CHECK
 bool options_parse_count(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
 
-/* The same of an option whose 0 would mean nothing: it is refused. */
+/* Does the same for an option whose 0 would mean nothing: it is refused. */
 COMMON_MUST_CHECK
 bool options_parse_some(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
 
 /*
- * A duration with or without its unit: "30", "2.5s", "500ms", "2m", "1h". A bare number counts units of `bare_s`
+ * Parses a duration with or without its unit: "30", "2.5s", "500ms", "2m", "1h". A bare number counts units of `bare_s`
  * seconds. ERROR_USAGE names the option and gives an example.
  */
 COMMON_MUST_CHECK
 bool options_parse_duration(const char *option, const char *text, double bare_s, double *seconds, struct error *err);
 
-/* The same in seconds, of an option whose 0 would mean nothing: it is refused. */
+/* Does the same in seconds, for an option whose 0 would mean nothing: it is refused. */
 COMMON_MUST_CHECK
 bool options_parse_some_time(const char *option, const char *text, double *seconds, struct error *err);
 
-/* A decimal number greater than 0, as "2.5". */
+/* Parses a decimal number greater than 0, as "2.5". */
 COMMON_MUST_CHECK
 bool options_parse_positive(const char *option, const char *text, double *value, struct error *err);
 

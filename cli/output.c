@@ -181,7 +181,7 @@ static bool write_otlp(
 	return foreign_write_otlp(profile, &raw, err) && gzip_compress(raw.data, raw.size, out, err);
 }
 
-/* What is written: of a diff or a profile, of a suite, or of a history. */
+/* The outputs that are written: of a diff or a profile, of a suite, or of a history. */
 struct output_shown {
 	const struct render_input *input;        /* of a suite: NULL */
 	const struct render_suite *page, *other; /* NULL: it is none */

@@ -22,7 +22,7 @@ struct outputs {
 	const char *folded_metric;            /* borrowed: whose values folded stacks have; NULL: numbers of samples */
 };
 
-/* Of a struct outputs: the heading, -o and --text; --svg. */
+/* The options of a struct outputs: the heading, -o and --text; --svg. */
 extern const struct options_row output_rows[], output_svg_rows[];
 
 /*
@@ -36,10 +36,10 @@ bool outputs_check(struct outputs *outputs, struct error *err);
 COMMON_MUST_CHECK
 bool outputs_spare(const struct outputs *outputs, const char *names, struct error *err);
 
-/* Whether an output goes to standard output. */
+/* Returns whether an output goes to standard output. */
 bool outputs_use_stdout(const struct outputs *outputs);
 
-/* Whether the outputs show names only, without files, lines and origins. */
+/* Returns whether the outputs show names only, without files, lines and origins. */
 bool outputs_show_names_only(const struct outputs *outputs);
 
 /* Renders and writes all outputs; prints their paths on standard error. */
@@ -47,18 +47,18 @@ COMMON_MUST_CHECK
 bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err);
 
 /*
- * The same of a suite of benchmarks: `page` has the parts of an HTML page, `other` those of all other outputs. A flame
- * graph is that of all benchmarks together.
+ * Does the same for a suite of benchmarks: `page` has the parts of an HTML page, `other` those of all other outputs. A
+ * flame graph is that of all benchmarks together.
  */
 COMMON_MUST_CHECK
 bool outputs_write_suite(const struct outputs *outputs, const struct render_suite *page,
 	const struct render_suite *other, struct error *err);
 
-/* The same of a history, which has no flame graph but those of its page. */
+/* Does the same for a history, which has no flame graph but those of its page. */
 COMMON_MUST_CHECK
 bool outputs_write_history(const struct outputs *outputs, const struct render_history *history, struct error *err);
 
-/* symbolize_rule_text() with the parameter types that render uses. */
+/* Returns symbolize_rule_text() with the parameter types that render uses. */
 const char *output_rule_text(unsigned int rule);
 
 /* Writes a profile to a file of these permissions, as file_write() has them; `bytes`: its size. */
@@ -66,5 +66,5 @@ COMMON_MUST_CHECK
 bool output_write_profile(
 	const struct profile *profile, const char *path, mode_t mode, uint64_t *bytes, struct error *err);
 
-/* The files of the outputs, by kind, for a worker. */
+/* Lists the files of the outputs, by kind, for a worker. */
 void outputs_list(const struct outputs *outputs, struct worker_output list[OUTPUT_KIND_COUNT]);

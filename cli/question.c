@@ -99,7 +99,7 @@ struct meant_keys {
 	size_t count, capacity;
 };
 
-/* What both sides mean by the question. */
+/* The functions that both sides mean by the question. */
 struct meant {
 	struct meant_keys focus, hide;
 	const struct diff_file_pairs *files; /* borrowed; as in struct answer */
@@ -257,7 +257,7 @@ static bool compare_whole(const struct profile *const profiles[DIFF_SIDES], cons
 		       options, &answer->whole, err);
 }
 
-/* Whether files or lines are asked about. */
+/* Returns whether files or lines are asked about. */
 static bool is_of_files(const struct question *question)
 {
 	const struct profile_where by = profile_key_parse(question->by ? question->by : "function");
@@ -294,7 +294,7 @@ static bool cli_question_find_neighbours(const struct meant *meant, struct answe
 	return diff_neighbours_create(diff, profiles, answer->meant, &answer->neighbours, err);
 }
 
-/* The estimate of the one group that a condition means; NULL: it means several, or none. */
+/* Returns the estimate of the one group that a condition means; NULL: it means several, or none. */
 static const struct diff_estimate *cli_question_find_group(
 	const struct diff_groups *groups, const struct profile_where *where, struct meant *meant)
 {
@@ -357,7 +357,7 @@ static bool answer_part(const struct question *question, const struct profile *c
 	       ((!question->callers && !question->callees) || cli_question_find_neighbours(&meant, answer, parts, err));
 }
 
-/* The profiles that are shown where all samples are. */
+/* Chooses the profiles that are shown where all samples are. */
 static void choose_all(const struct profile *const profiles[DIFF_SIDES], struct answer *answer)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)

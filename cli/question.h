@@ -5,8 +5,8 @@
 #include "render/render.h"
 
 /*
- * What somebody asks of a profile or of a comparison: about which part of the samples, and who calls some functions.
- * `report` and `diff` share its options.
+ * A question about a profile or a comparison: about which part of the samples, and who calls some functions. `report`
+ * and `diff` share its options.
  */
 enum { QUESTION_MOST_WHERE = 8, QUESTION_WHERE_BYTES = 1024 };
 struct question {
@@ -18,13 +18,13 @@ struct question {
 	uint64_t top, max_lines; /* 0: as many as there are */
 };
 
-/* Of a struct question: its options, with their heading. */
+/* The options of a struct question: its options, with their heading. */
 extern const struct options_row question_option_rows[];
 
-/* Whether anything is asked, other than how long the answer may be. */
+/* Returns whether anything is asked, other than how long the answer may be. */
 bool question_is_asked(const struct question *question);
 
-/* Whether it is about the benchmarks of suites and nothing else, which the list of benchmarks answers. */
+/* Returns whether it is about the benchmarks of suites and nothing else, which the list of benchmarks answers. */
 bool question_is_of_benchmarks(const struct question *question, const struct profile *profile);
 
 /* ERROR_USAGE: an option that needs another one. */
@@ -54,8 +54,8 @@ bool question_answer(const struct question *question, const struct profile *cons
 	const struct diff_options *options, struct answer *answer, struct error *err);
 void answer_deinit(struct answer *answer);
 
-/* What outputs show: the diff and the profiles of the part, which the answer owns. */
+/* Fills what outputs show: the diff and the profiles of the part, which the answer owns. */
 void answer_show(const struct answer *answer, struct render_input *input);
 
-/* What outputs are told where nothing is asked but how long lists are. */
+/* Returns what outputs are told where nothing is asked but how long lists are. */
 struct render_question question_shown(const struct question *question);

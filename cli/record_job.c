@@ -17,7 +17,10 @@ static bool is_command(const struct record_job *job)
 	return job->live.sampler.target.kind == SAMPLER_TARGET_COMMAND;
 }
 
-/* Beside the file, also when a link leads there. A pipe, a device or an open file has nothing beside it: "". */
+/*
+ * Names the part file beside the file, also when a link leads there. A pipe, a device or an open file has nothing
+ * beside it: "".
+ */
 static bool name_part_file(const char *output, char *part, size_t size, struct error *err)
 {
 	static const char ending[] = ".part";
@@ -55,7 +58,7 @@ static bool record_job_write_file(struct record_job *job, const struct profile *
 	return output_write_profile(profile, job->output, job->mode, &job->file_bytes, err);
 }
 
-/* After the file is written, in which threads that are idle by their life are not decided. */
+/* Prints the summary after the file is written, in which threads that are idle by their life are not decided. */
 static void record_job_print_summary(const struct record_job *job, struct profile *profile)
 {
 	int64_t duration_ns = 0;
@@ -109,7 +112,7 @@ static void add_refusals(struct recording_refusals *all, const struct recording_
 	*all = sum;
 }
 
-/* From the last sample to the file, and the summary. */
+/* Keeps the recording: from the last sample to the file, and the summary. */
 static bool record_job_keep(
 	struct record_job *job, struct source *source, struct source_result *result, struct error *err)
 {
@@ -150,7 +153,7 @@ static bool record_job_keep(
 	return true;
 }
 
-/* After a failure at that stage. */
+/* Returns the exit code after a failure at that stage. */
 static int record_job_failure_code(const struct record_job *job, enum source_stage stage, const struct error *err)
 {
 	return is_command(job) ? source_failure_code(stage, err) : CLI_EXIT_ERROR;
@@ -162,7 +165,7 @@ static int record_job_fail(const struct record_job *job, const struct error *err
 	return record_job_failure_code(job, SOURCE_CREATING, err);
 }
 
-/* The exit code: of a command its own, which may still run when -d or a signal ended the recording. */
+/* Returns the exit code: of a command its own, which may still run when -d or a signal ended the recording. */
 static int record_job_finish(
 	const struct record_job *job, const struct recording *recording, bool is_written, struct error *err)
 {

@@ -26,7 +26,7 @@ static bool record_summary_is_whole(size_t stop)
 	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED || stop == PROFILE_STOP_KERNEL_ONLY;
 }
 
-/* The function at a location; "" where it has no name. */
+/* Returns the function at a location; "" where it has no name. */
 static const char *record_summary_function_at(const struct profile *profile, uint32_t id)
 {
 	const struct profile_location *location = &profile->locations[id];
@@ -39,7 +39,7 @@ static const char *record_summary_function_at(const struct profile *profile, uin
 					 .name);
 }
 
-/* "open stacks: 11, which nothing cut, but whose ...: 9 end at runtime.asmcgocall" */
+/* Appends "open stacks: 11, which nothing cut, but whose ...: 9 end at runtime.asmcgocall". */
 static void record_summary_append_open(struct buffer *text, const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
@@ -105,7 +105,10 @@ static void append_stops(struct buffer *text, const struct profile *profile)
 	}
 }
 
-/* Whether stacks are chains of frame pointers, which show neither what they left out nor whether they are whole. */
+/*
+ * Returns whether stacks are chains of frame pointers, which show neither what they left out nor whether they are
+ * whole.
+ */
 static bool is_by_frame_pointers(const struct profile *profile)
 {
 	return strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0;
@@ -142,7 +145,7 @@ static int64_t unsampled_ns(const struct profile *profile)
 	return (int64_t)profile->facts.unsampled_ms * 1000000;
 }
 
-/* "'passwd' and 2 other programs" */
+/* Appends "'passwd' and 2 other programs". */
 static void append_refused_names(struct buffer *text, const struct recording_refusals *refusals)
 {
 	if (refusals->name[0] == '\0')
@@ -205,7 +208,7 @@ static bool has_no_name(const struct profile *profile, const struct profile_loca
 	return source == PROFILE_NAME_NONE || source == PROFILE_NAME_FDE;
 }
 
-/* Whether a stack ends in the interpreter of a function, which has the time and a name. */
+/* Returns whether a stack ends in the interpreter of a function, which has the time and a name. */
 static bool is_interpreters_work(const struct profile *profile, uint32_t stack)
 {
 	enum profile_language interpreted = PROFILE_LANGUAGE_NATIVE;
@@ -245,8 +248,8 @@ static void count_unnamed(const struct profile *profile, uint64_t *unnamed)
 }
 
 /*
- * Whether a mapping is of a binary without symbols. A file that could not be read had its own message; the end of its
- * mapping is UINT64_MAX.
+ * Returns whether a mapping is of a binary without symbols. A file that could not be read had its own message; the end
+ * of its mapping is UINT64_MAX.
  */
 static bool is_stripped_file(const struct profile_mapping *mapping)
 {
@@ -373,7 +376,9 @@ static void append_answered(struct buffer *text, const struct record_summary *su
 		buffer_printf(text, " (%s a second)", rate);
 }
 
-/* "40,001 requests answered (4,000 a second), half of them within 0.21 ms, 99 % within 1.9 ms; 120 calls out" */
+/*
+ * Appends "40,001 requests answered (4,000 a second), half of them within 0.21 ms, 99 % within 1.9 ms; 120 calls out".
+ */
 static void append_requests(struct buffer *text, const struct record_summary *summary)
 {
 	uint64_t answered = profile_requests_total(summary->profile, PROFILE_EXCHANGE_ANSWERED);
@@ -471,7 +476,7 @@ static void append_proposal(struct buffer *text, const struct record_summary *su
 
 /* ---- Benchmarks ---- */
 
-/* The number of names that runs have; several runs may have the same. */
+/* Returns the number of names that runs have; several runs may have the same. */
 static size_t count_benchmarks(const struct profile *profile, uint64_t *rounds)
 {
 	CLEANUP(cleanup_free) bool *met = calloc(string_table_count(profile->strings) + 1, sizeof(*met));

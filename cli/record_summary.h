@@ -3,7 +3,7 @@
 
 #include "cli/naming.h"
 
-/* What a recording found, which is printed at its end. */
+/* The summary of a recording, which is printed at its end. */
 struct record_summary {
 	const struct profile *profile;
 	int64_t duration_ns;     /* of the recording */

@@ -7,5 +7,5 @@
 /* Options that record and bench share, of a struct sampler_options: -F, -e, --off-cpu and --elapsed; --native. */
 extern const struct options_row sampling_rows[], sampling_native_rows[];
 
-/* As --elapsed does. */
+/* Does what --elapsed does. */
 void sampling_add_elapsed(struct sampler_options *sampler);

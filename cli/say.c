@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all commands print on standard error, and how they end standard output. */
+/* Prints the messages of all commands on standard error, and ends standard output. */
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Of the lines in which a message goes on. */
+/* The indent of the lines in which a message goes on. */
 enum { MESSAGE_INDENT = 2 };
 static const size_t max_text_bytes = (size_t)16 << 20;
 

@@ -49,7 +49,7 @@ static bool name_origins(
 	return error_prefix(err, "cannot find out the origins of the functions in %s", name);
 }
 
-/* What cannot be named is written without names: they are not worth the profile. */
+/* Leaves without names what cannot be named: they are not worth the profile. */
 static bool name_or_leave(
 	struct recording *result, struct symbolize_options *options, struct buffer *notices, struct error *err)
 {

@@ -5,8 +5,8 @@
 #include "symbolize/symbolize.h"
 
 /*
- * What makes a profile. Commands know sources by this interface alone; a source of another kind is one more file with a
- * constructor and a struct source_functions.
+ * A source makes a profile. Commands know sources by this interface alone; a source of another kind is one more file
+ * with a constructor and a struct source_functions.
  *
  *	source_live.h   samples a target: record, bench
  *	source_benchmarks.h  likewise, and tells benchmarks apart: record --benchmarks
@@ -19,7 +19,7 @@
 
 struct source;
 
-/* How far source_read() came, of sources that start or watch a target. */
+/* The stage that source_read() came to, of sources that start or watch a target. */
 enum source_stage {
 	SOURCE_CREATING,
 	SOURCE_STARTING, /* a command may not be found or not be executable: err->system_errno */
@@ -27,7 +27,7 @@ enum source_stage {
 	SOURCE_FINISHING, /* what was recorded is being handed over, or has been */
 };
 
-/* What source_read() hands over. Owned by the caller. */
+/* The result of source_read(). Owned by the caller. */
 struct source_result {
 	struct recording recording;
 	struct buffer notices; /* what the user should know, line by line */
@@ -82,12 +82,12 @@ COMMON_MUST_CHECK
 bool source_name(struct source *source, const struct symbolize_options *options, struct source_result *result,
 	struct error *err);
 
-/* The same of a profile that has names, read from a file of that name by somebody else. */
+/* Does the same for a profile that has names, read from a file of that name by somebody else. */
 COMMON_MUST_CHECK
 bool source_name_given(
 	const char *name, const struct symbolize_options *options, struct profile *profile, struct error *err);
 
-/* The exit code of the command line after source_read() of a command failed at that stage. */
+/* Returns the exit code of the command line after source_read() of a command failed at that stage. */
 int source_failure_code(enum source_stage stage, const struct error *err);
 
 void source_destroy(struct source *source);

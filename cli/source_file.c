@@ -29,7 +29,7 @@ struct source_file {
 
 enum { MOST_GIVEN = 1024 };
 
-/* Of a process that answers one question. */
+/* The open files of a process that answers one question. */
 static struct {
 	struct {
 		const char *name;
@@ -176,7 +176,7 @@ static bool read_first(struct source_file *file, struct buffer *bytes, struct er
 	return buffer_ok(bytes, err);
 }
 
-/* From the descriptor that is open: a named pipe that is opened once more waits for another writer. */
+/* Reads from the descriptor that is open: a named pipe that is opened once more waits for another writer. */
 static bool read_stream(struct source_file *file, struct buffer *bytes, struct error *err)
 {
 	size_t got = 1;
@@ -269,7 +269,7 @@ static void file_destroy(struct source *source)
 static const struct source_functions profile_functions = { .read = file_read_profile, .destroy = file_destroy };
 static const struct source_functions recording_functions = { .read = file_read_recording, .destroy = file_destroy };
 
-/* Whether what was opened is what the caller can use. */
+/* Fails unless what was opened is what the caller can use. */
 static bool source_file_check_kind(const struct source_file *file, struct error *err)
 {
 	const char *name = file->source.name;

@@ -22,21 +22,23 @@ bool source_file_open(
 	const char *name, const struct source_file_options *options, struct source **source, struct error *err);
 
 /*
- * From now on a file of that name is the open descriptor, which stays the caller's: what was looked at before is what
- * is read. For a process that reads files on behalf of somebody else (cli/mcp.h). False: there are too many.
+ * Makes a file of that name the open descriptor from now on, which stays the caller's: what was looked at before is
+ * what is read. For a process that reads files on behalf of somebody else (cli/mcp.h). False: there are too many.
  */
 COMMON_MUST_CHECK
 bool source_file_give(const char *name, int fd);
 
-/* From now on no other file is opened, neither a profile nor a binary that one names: recordings of addresses are
- * refused. */
+/*
+ * Refuses to open any other file from now on, neither a profile nor a binary that one names: recordings of addresses
+ * are refused.
+ */
 void source_file_refuse_others(void);
 
-/* Whether names are those of given files alone. */
+/* Returns whether names are those of given files alone. */
 bool source_file_are_given(void);
 
 /*
- * From now on what a profile takes while it is read serves the next one, and the comparison, instead of going back to
- * the kernel, which would clear it anew: a fifth of the time of comparing two large profiles.
+ * Keeps the memory that a profile takes while it is read for the next one, and the comparison, instead of giving it
+ * back to the kernel, which would clear it anew: a fifth of the time of comparing two large profiles.
  */
 void source_file_keep_memory(void);

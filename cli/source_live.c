@@ -84,7 +84,7 @@ static int64_t end_ns(const struct source_live_session *session)
 	return (int64_t)(duration_s * 1e9) + delay_ns(session);
 }
 
-/* How long sampler_poll() may wait: until the delay or the recording ends, but no longer than POLL_MS. */
+/* Returns how long sampler_poll() may wait: until the delay or the recording ends, but no longer than POLL_MS. */
 static int session_timeout_ms(const struct source_live_session *session, int64_t elapsed_ns)
 {
 	int64_t until_ns = session->is_delayed ? delay_ns(session) : end_ns(session);

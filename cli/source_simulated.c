@@ -112,7 +112,7 @@ static bool source_simulated_run_command(
 	return true;
 }
 
-/* As a person would type it. */
+/* Writes the command as a person would type it. */
 static void describe_command(const struct source_simulated_options *options, struct buffer *text)
 {
 	for (size_t i = 0; options->command[i] && (i == 0 || !options->no_arguments); i++)
@@ -143,7 +143,7 @@ static bool source_simulated_read_counts(struct source_simulated *simulated, con
 	return sampler_simulation_read(&from, &simulated->simulation, &result->recording, &result->notices, err);
 }
 
-/* What only the directory tells of a simulation that went wrong. */
+/* Explains what only the directory tells of a simulation that went wrong. */
 static void source_simulated_explain(const struct source_simulated *simulated, struct buffer *notices)
 {
 	simulator_explain(simulated->temporary.path, notices);

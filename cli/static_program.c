@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * What a static program does in place of loading libraries (KELVIN_STATIC). A static C library can load a shared one
- * only where exactly its own version is installed, and may crash where another is. The linker leads each call of the
+ * Stands in for loading libraries in a static program (KELVIN_STATIC). A static C library can load a shared one only
+ * where exactly its own version is installed, and may crash where another is. The linker leads each call of the
  * functions below here (--wrap), those of libraries too: libdw would load libdebuginfod when the program starts.
  */
 #include <pwd.h>

@@ -21,7 +21,7 @@ bool streams_redirect(struct streams *streams, const int to[STREAM_COUNT], struc
 void streams_restore(struct streams *streams);
 
 /*
- * What a command gets whose profile is written to `output`: where that is "-", our standard output is the profile's,
- * and the command prints on standard error, as with perf. NULL: ours.
+ * Returns what a command gets whose profile is written to `output`: where that is "-", our standard output is the
+ * profile's, and the command prints on standard error, as with perf. NULL: ours.
  */
 const int *streams_apart_from(const char *output);

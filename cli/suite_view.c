@@ -92,7 +92,7 @@ static bool list_lines(struct suite_view *view, const struct outputs *outputs, s
 bool suite_view_all(struct suite_view *view, const struct outputs *outputs, const struct diff_suite *suite,
 	const char *const names[DIFF_SIDES], struct error *err)
 {
-	/* Those that are proven to be slower or faster come first in the suite. */
+	/* Benchmarks that are proven to be slower or faster come first in the suite. */
 	size_t changed =
 		suite->sides == DIFF_SIDES ? suite->verdicts[DIFF_REGRESSED] + suite->verdicts[DIFF_IMPROVED] : 0;
 	size_t told = suite_view_lesser(changed, MOST_EXPLAINED);

@@ -5,8 +5,8 @@
 #include "render/render.h"
 
 /*
- * What outputs show of a suite of benchmarks: all of them, of which those that differ are explained, or a single one as
- * an ordinary diff or report.
+ * The parts of a suite of benchmarks that outputs show: all of them, of which those that differ are explained, or a
+ * single one as an ordinary diff or report.
  */
 struct suite_view {
 	const struct diff_suite *suite; /* borrowed */
@@ -25,13 +25,13 @@ COMMON_MUST_CHECK
 bool suite_view_all(struct suite_view *view, const struct outputs *outputs, const struct diff_suite *suite,
 	const char *const names[DIFF_SIDES], struct error *err);
 
-/* The benchmark that the user named by its URI or name. The view is to be released in any case. */
+/* Shows the benchmark that the user named by its URI or name. The view is to be released in any case. */
 COMMON_MUST_CHECK
 bool suite_view_one(struct suite_view *view, const struct diff_suite *suite, const char *benchmark,
 	const char *const names[DIFF_SIDES], struct error *err);
 void suite_view_deinit(struct suite_view *view);
 
-/* The functions of all benchmarks together, or of the single one; NULL: nothing was recorded of them. */
+/* Returns the functions of all benchmarks together, or of the single one; NULL: nothing was recorded of them. */
 const struct diff *suite_view_diff(const struct suite_view *view);
 
 /* Renders and writes all outputs. */

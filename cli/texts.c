@@ -15,7 +15,7 @@ enum { MOST_SERVER_S = 120, MOST_SERVER_MB = 256, MOST_MAPS = 100, MOST_NAMES = 
 
 /* ---- Options ---- */
 
-/* OLD=NEW, or NEW alone. A '=' within a path goes to OLD. */
+/* Takes OLD=NEW, or NEW alone. A '=' within a path goes to OLD. */
 static bool texts_take_map(void *context, const char *text, struct error *err)
 {
 	struct texts *texts = context;
@@ -71,7 +71,10 @@ const struct options_row texts_single_rows[] = {
 	{ 0 },
 };
 
-/* Where a process that answers one question of `kelvin mcp` may read; it is set before the question is looked at. */
+/*
+ * The directories where a process that answers one question of `kelvin mcp` may read; it is set before the question is
+ * looked at.
+ */
 static struct {
 	struct repository_bounds bounds;
 	bool are_set;
@@ -148,7 +151,7 @@ static bool has_repository(struct texts *texts)
 	return texts->repository && !texts->is_broken;
 }
 
-/* The label's commit: its id, or the beginning of it, and no other name of a revision, which may be anything. */
+/* Finds the label's commit: its id, or the beginning of it, and no other name of a revision, which may be anything. */
 static bool texts_find_label(struct texts *texts, enum diff_side side, const char *label)
 {
 	size_t size = strspn(label, "0123456789abcdef");
@@ -248,7 +251,7 @@ static int texts_open_below(int directory, const char *path)
 	return -1;
 }
 
-/* The rest of a path behind OLD; NULL: it does not begin so. */
+/* Returns the rest of a path behind OLD; NULL: it does not begin so. */
 static const char *behind(const char *path, const char *from)
 {
 	size_t size = strlen(from);
@@ -259,7 +262,7 @@ static const char *behind(const char *path, const char *from)
 	return path + strspn(path, "/");
 }
 
-/* The longest end of the path that is a file there, as of a repository (repository_files_match()). */
+/* Returns the longest end of the path that is a file there, as of a repository (repository_files_match()). */
 static int open_any_end(int directory, const char *path)
 {
 	const char *rest = path;

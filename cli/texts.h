@@ -39,7 +39,7 @@ struct texts {
 	size_t question_count;
 };
 
-/* Of a struct texts: all options; those of commands that show one profile, which is the side DIFF_HEAD. */
+/* The options of a struct texts: all options; those of commands that show one profile, which is the side DIFF_HEAD. */
 extern const struct options_row texts_rows[], texts_single_rows[];
 
 /*
@@ -51,13 +51,13 @@ bool texts_prepare(struct texts *texts, struct error *err);
 void texts_deinit(struct texts *texts);
 
 /*
- * The repository, borrowed, for whoever needs it whether there are texts or not. ERROR_*: as repository_open().
+ * Finds the repository, borrowed, for whoever needs it whether there are texts or not. ERROR_*: as repository_open().
  */
 COMMON_MUST_CHECK
 bool texts_repository(struct texts *texts, const struct repository **repository, struct error *err);
 
 /*
- * From now on a repository is read only as far as it lies below these directories (struct repository_bounds), which are
+ * Reads a repository from now on only as far as it lies below these directories (struct repository_bounds), which are
  * borrowed for good. For a process that answers one question of somebody else (cli/mcp.h).
  */
 void texts_stay_below(const int *directories, size_t count);

@@ -12,8 +12,8 @@
 enum { VERIFICATION_DEFAULT_EVERY = 100 };
 
 /*
- * For options.h: N of --verify=N, a uint32_t: one stack in N is compared; `text` NULL: the default. ERROR_USAGE for 0
- * and what is no number.
+ * Takes, for options.h, N of --verify=N, a uint32_t: one stack in N is compared; `text` NULL: the default. ERROR_USAGE
+ * for 0 and what is no number.
  */
 bool verification_take(void *every, const char *text, struct error *err);
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What is kept of a child's words. */
+/* The limit of what is kept of a child's words. */
 enum { MOST_BYTES = 1 << 20 };
 
 int watch_run_command(const char *const *words)

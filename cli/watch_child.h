@@ -20,7 +20,7 @@ struct watch_child {
 	struct store_secrets *forgets; /* borrowed: what is wiped in the child's copy of the memory; NULL: nothing */
 };
 
-/* What a child left. */
+/* The outcome of a child. */
 struct watch_outcome {
 	int code;                /* of its end; 128 and the signal that ended it, as shells have it */
 	struct buffer out, said; /* NUL-terminated, cleaned of what a terminal would obey; lines stay */
@@ -31,7 +31,7 @@ COMMON_MUST_CHECK
 bool watch_child_start(struct watch_child *child, int directory, const sigset_t *mask, double deadline_s,
 	int (*work)(void *context), void *context, struct error *err);
 
-/* Whether the child has ended, of which there is one; `outcome` is then the caller's. Does not wait. */
+/* Returns whether the child has ended, of which there is one; `outcome` is then the caller's. Does not wait. */
 bool watch_child_ended(struct watch_child *child, struct watch_outcome *outcome);
 
 /* Waits until it has ended. */

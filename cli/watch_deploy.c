@@ -30,7 +30,7 @@ static const char *text_at(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* A number with three digits that count, as people write it. */
+/* Appends a number with three digits that count, as people write it. */
 static void watch_deploy_append_number(struct buffer *out, double value)
 {
 	int digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
@@ -53,15 +53,15 @@ static const struct time_unit *watch_deploy_unit_of(double ns)
 	return &units[i];
 }
 
-/* Percent with a sign: no more digits than tell something. */
+/* Appends percent with a sign: no more digits than tell something. */
 static void watch_deploy_append_percent(struct buffer *out, double percent, bool has_plus)
 {
 	buffer_printf(out, has_plus ? "%+.*f" : "%.*f", fabs(percent) < 10 ? 1 : 0, percent);
 }
 
 /*
- * ", CPU per request 1.21 → 1.55 ms (+28 %, 24 to 33)", where requests are what makes both sides comparable. The
- * interval of the JSON is in points, which are percent of the larger total.
+ * Appends ", CPU per request 1.21 → 1.55 ms (+28 %, 24 to 33)", where requests are what makes both sides comparable.
+ * The interval of the JSON is in points, which are percent of the larger total.
  */
 static bool append_per_request(struct buffer *out, const json_t *root)
 {
@@ -96,7 +96,7 @@ static bool append_per_request(struct buffer *out, const json_t *root)
 	return true;
 }
 
-/* The function that the verdict names: where the cost is. */
+/* Appends the function that the verdict names: where the cost is. */
 static void watch_deploy_append_cause(struct buffer *out, const json_t *root)
 {
 	const json_t *cause = json_object_get(root, "cause");
@@ -131,7 +131,7 @@ static void watch_deploy_append_verdict(struct buffer *out, const json_t *root)
 	watch_deploy_append_sentence(out, text_at(root, "verdict_text"));
 }
 
-/* What the process without rights has. */
+/* The input of the process without rights. */
 struct saying {
 	const struct watch_report *report;
 	struct file_opened json;

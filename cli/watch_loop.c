@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 
 static const int64_t ns_per_s = 1000000000, longest_look_ns = 1000000000, shortest_look_ns = 50000000;
-/* What reading the newest profiles may take. */
+/* The time limit for reading the newest profiles. */
 static const double patience_s = 300;
 
 /* ---- Words ---- */
@@ -25,7 +25,7 @@ static void format_duration(double seconds, char text[static 32])
 		snprintf(text, 32, "%g s", seconds);
 }
 
-/* What is watched: "pid 812 (checkout)", "checkout.service". */
+/* Names the target that is watched: "pid 812 (checkout)", "checkout.service". */
 static void watch_loop_name_target(const struct watch_state *watch, struct buffer *out)
 {
 	const struct watch_wish *wish = &watch->options->wish;
@@ -73,7 +73,7 @@ static void watch_loop_end_child(struct watch_state *watch)
 	watch_outcome_deinit(&outcome);
 }
 
-/* Whether the process that is there first is another one than the newest profile is of. */
+/* Returns whether the process that is there first is another one than the newest profile is of. */
 static bool is_another(const struct watch_state *watch, const struct watch_process *process)
 {
 	enum { TOLERANCE_S = 5 }; /* clocks are set */
@@ -163,7 +163,7 @@ static void take_signals(struct watch_state *watch)
 	}
 }
 
-/* How often the target is looked at. */
+/* Returns how often the target is looked at. */
 static int64_t look_ns(const struct watch_state *watch)
 {
 	int64_t part_ns = (int64_t)(watch->options->every_s * 1e9) / 20;
@@ -274,7 +274,7 @@ static int read_series(void *context)
 	return watch_series_print(reading->list);
 }
 
-/* What the newest profiles of the directory tell; `*newest_s`: when the last one began, 0: there is none. */
+/* Loads the series of the newest profiles of the directory; `*newest_s`: when the last one began, 0: there is none. */
 static bool load_series(struct watch_state *watch, int64_t *newest_s, struct error *err)
 {
 	CLEANUP(watch_files_deinit) struct watch_files files = { 0 };

@@ -4,7 +4,7 @@
 #include "cli/labels.h"
 #include "sampler/sampler.h"
 
-/* What the user wants of `kelvin watch`. */
+/* The options of `kelvin watch`. */
 struct watch_options {
 	struct watch_wish wish;
 	const char *output; /* the directory */

@@ -64,7 +64,7 @@ static bool lock_directory(struct watch_place *place, struct error *err)
 		(int)lock.l_pid, place->path);
 }
 
-/* Whether file_write() has made a file of this name beside the one that it wrote. */
+/* Returns whether file_write() has made a file of this name beside the one that it wrote. */
 static bool is_left_behind(const char *name)
 {
 	static const char begin[] = ".kelvin-";
@@ -84,7 +84,7 @@ static DIR *open_list(const struct watch_place *place)
 	return list;
 }
 
-/* What a watch that was killed has left behind, before this one writes anything. */
+/* Removes the files that a watch which was killed has left behind, before this one writes anything. */
 static void remove_left_behind(const struct watch_place *place)
 {
 	DIR *list = open_list(place);

@@ -17,7 +17,7 @@ COMMON_MUST_CHECK
 bool watch_place_open(const char *path, struct watch_place *place, struct error *err);
 void watch_place_deinit(struct watch_place *place);
 
-/* Whether somebody has removed the directory. */
+/* Returns whether somebody has removed the directory. */
 bool watch_place_is_removed(const struct watch_place *place);
 
 /* Reads the watch's files, in order. */
@@ -27,10 +27,10 @@ bool watch_place_list(const struct watch_place *place, struct watch_files *files
 /* Gives a profile of this time the first number under which neither it nor its part is there. */
 void watch_place_choose(const struct watch_place *place, struct watch_file *file);
 
-/* Whether the file is there. */
+/* Returns whether the file is there. */
 bool watch_place_has(const struct watch_place *place, const struct watch_file *file);
 
-/* When it was written, in nanoseconds since 1970; 0: it is not there. */
+/* Returns when it was written, in nanoseconds since 1970; 0: it is not there. */
 int64_t watch_place_written_ns(const struct watch_place *place, const struct watch_file *file);
 
 /* Removes files over the bounds. */

@@ -30,7 +30,7 @@ COMMON_MUST_CHECK
 bool watch_push_begin(struct watch_push *push, const struct watch_place *place, const char *address, struct error *err);
 void watch_push_deinit(struct watch_push *push);
 
-/* There is a new profile. */
+/* Tells that there is a new profile. */
 void watch_push_wake(struct watch_push *push);
 
 /*

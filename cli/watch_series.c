@@ -19,7 +19,7 @@ static const char *const part_labels[PART_COUNT] = {
 
 /* ---- Printing ---- */
 
-/* In a process without rights. */
+/* Prints the labels in a process without rights. */
 static int print_labels(void *context)
 {
 	const struct load_options options = { 0 };

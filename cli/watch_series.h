@@ -17,8 +17,8 @@ struct watch_series {
 };
 
 /*
- * In a child of the watch: prints what the profiles of these names tell, NULL ends them. Its exit code is 0 also where
- * one cannot be read, of which nothing is known then.
+ * Runs in a child of the watch: prints what the profiles of these names tell, NULL ends them. Its exit code is 0 also
+ * where one cannot be read, of which nothing is known then.
  */
 int watch_series_print(const char *const *names);
 
@@ -26,10 +26,13 @@ int watch_series_print(const char *const *names);
 void watch_series_take(struct watch_series *series, const char *text);
 
 /*
- * Whether a profile is compared: where requests were counted on both sides of the deploy, one without a count, as of a
- * recording that was killed, would leave the rest without a measure.
+ * Returns whether a profile is compared: where requests were counted on both sides of the deploy, one without a count,
+ * as of a recording that was killed, would leave the rest without a measure.
  */
 bool watch_series_is_compared(const struct watch_series *series, const struct watch_deploy *deploy, size_t profile);
 
-/* When a deploy was: when its process began, if that lies between the profiles, else when its first profile began. */
+/*
+ * Returns when a deploy was: when its process began, if that lies between the profiles, else when its first profile
+ * began.
+ */
 int64_t watch_series_deploy_s(const struct watch_series *series, const struct watch_deploy *deploy);

@@ -7,7 +7,7 @@
 #include "cli/watch_push.h"
 #include "cli/watch_series.h"
 
-/* What a watch knows while it runs: private to its loop, and to the work of its children (watch_work.c). */
+/* The state of a watch while it runs: private to its loop, and to the work of its children (watch_work.c). */
 
 enum doing { DOING_NOTHING, DOING_RECORDING, DOING_RECOVERING, DOING_REPORT };
 
@@ -28,13 +28,13 @@ struct watch_state {
 	bool was_told_to_end; /* the recording */
 	bool may_have_part;   /* a recording has failed, and may have left something */
 	struct watch_push push;
-	/* Of the last deploy. */
+	/* The last deploy. */
 	struct watch_file first; /* its first profile */
 	size_t reported, tried;  /* profiles behind it that its report has, or that none could be made with; 0: none */
-	/* Of the user's signals. */
+	/* The user's signals. */
 	bool is_ending;
 	int code;
-	/* What was said: the same is not said again before something else has happened. */
+	/* The last message: the same is not said again before something else has happened. */
 	struct buffer failure;
 	bool said_gone, said_restart, said_namesakes;
 };

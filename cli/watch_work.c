@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the children of a watch do: they record, recover, and compare. */
+/* The work of a watch's children: they record, recover, and compare. */
 #include "cli/watch_state.h"
 
 #include "cli/cli.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const int64_t ns_per_s = 1000000000;
-/* What naming, writing and comparing may take. */
+/* The time limit for naming, writing and comparing. */
 static const double patience_s = 300;
 
 /* ---- Words ---- */
@@ -89,7 +89,7 @@ static bool watch_work_is_same_file(const struct watch_file *a, const struct wat
 	return a->unix_s == b->unix_s && a->number == b->number;
 }
 
-/* How many profiles the report that lies in the directory has behind the deploy. */
+/* Returns how many profiles the report that lies in the directory has behind the deploy. */
 static size_t count_reported(const struct watch_state *watch, const struct watch_deploy *deploy)
 {
 	const struct watch_file report = {

@@ -29,8 +29,8 @@ struct worker {
 	const struct worker_output *outputs; /* borrowed */
 	size_t output_count;
 	/*
-	 * What the work may ask of its parent, for work that needs more than descriptors; NULL: nothing. `bytes`,
-	 * aligned to 8, are foreign. It returns a descriptor, which the worker gets, or -1.
+	 * Answers the questions that the work may ask of its parent, for work that needs more than descriptors; NULL:
+	 * nothing. `bytes`, aligned to 8, are foreign. It returns a descriptor, which the worker gets, or -1.
 	 */
 	int (*answer)(void *context, const void *bytes, size_t size);
 	void *context;

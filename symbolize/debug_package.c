@@ -13,7 +13,7 @@
 
 static const char lists[] = "/var/lib/dpkg/info", ending[] = ".list";
 
-/* Whether a list has a line that is the path. On a system with /lib in /usr/lib, lists may have either. */
+/* Returns whether a list has a line that is the path. On a system with /lib in /usr/lib, lists may have either. */
 static bool debug_package_lists(FILE *list, const char *path)
 {
 	const char *short_path = strncmp(path, "/usr/", 5) == 0 ? path + 4 : path;

@@ -25,6 +25,6 @@ COMMON_MUST_CHECK
 bool commit_paths_add_renames(
 	struct commit_paths *paths, const struct repository_history *renames, bool *added, struct error *err);
 
-/* All of them, as an array that belongs to the caller, of strings that do not. */
+/* Lists all of them, as an array that belongs to the caller, of strings that do not. */
 COMMON_MUST_CHECK
 bool commit_paths_list(const struct commit_paths *paths, const char ***list, size_t *count, struct error *err);

@@ -7,10 +7,10 @@
 
 enum { CACHE_MAGIC = 0x5349484b, CACHE_VERSION = 1, MAX_FINDINGS = 10000, MAX_FINDING_BYTES = 1 << 20 };
 
-/* Of one file: a tenth of a directory of caches. */
+/* The greatest size of one file: a tenth of a directory of caches. */
 static const size_t max_cache_bytes = (size_t)256 << 20;
 
-/* In front of the bytes, of which damage on the disk is found by a hash. */
+/* The head in front of the bytes, in which damage on the disk is found by a hash. */
 struct cache_head {
 	uint32_t magic, version;
 	uint64_t hash, archive_bytes;
@@ -80,7 +80,7 @@ static bool cache_read_findings(struct history_cache *cache, struct byte_reader 
 	return true;
 }
 
-/* Whether the bytes are those that were written, by this version. */
+/* Returns whether the bytes are those that were written, by this version. */
 static bool cache_is_whole(const struct buffer *bytes, struct cache_head *head)
 {
 	if (bytes->size < sizeof(*head))

@@ -175,7 +175,10 @@ bool simulator_can_fix_addresses(void)
 	return true;
 }
 
-/* What would make two runs of one program differ, or hides names; what the user has set stays. */
+/*
+ * Sets the environment against what would make two runs of one program differ, or hides names; what the user has set
+ * stays.
+ */
 static void simulator_set_environment(const char *library)
 {
 	static const char *const values[][2] = {
@@ -253,7 +256,7 @@ void simulator_execute(const struct simulator *simulator, const struct simulator
 
 /* ---- What it says ---- */
 
-/* The line of a log that says something of use; false: there is none. */
+/* Finds the line of a log that says something of use; false: there is none. */
 static bool simulator_find_line(const char *directory, const char *name, const char *part, char *line, int size)
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;

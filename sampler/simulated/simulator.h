@@ -14,12 +14,12 @@ struct simulator_cache {
 	uint64_t bytes, ways, line_bytes;
 };
 
-/* 32 kB, 8 ways for both first levels; 8 MB, 16 ways for the last; lines of 64 bytes, on every machine. */
+/* Sets 32 kB, 8 ways for both first levels; 8 MB, 16 ways for the last; lines of 64 bytes, on every machine. */
 void simulator_default_caches(struct simulator_cache caches[SIMULATOR_CACHES]);
 
 /*
- * For options.h: I1,D1,LL, each SIZE[:WAYS[:LINE]], as "32k:8,32k:8,8M:16:64"; an empty one, and what one leaves out,
- * is the default. ERROR_USAGE for sizes that no cache has.
+ * Takes the caches for options.h: I1,D1,LL, each SIZE[:WAYS[:LINE]], as "32k:8,32k:8,8M:16:64"; an empty one, and what
+ * one leaves out, is the default. ERROR_USAGE for sizes that no cache has.
  */
 bool simulator_take_caches(void *caches, const char *text, struct error *err);
 
@@ -32,8 +32,8 @@ COMMON_MUST_CHECK
 bool simulator_find(struct simulator *simulator, struct error *err);
 
 /*
- * Whether the command can be simulated. ERROR_NOT_FOUND or ERROR_PERMISSION with system_errno, as execvp() would have
- * failed; ERROR_UNSUPPORTED: a 32-bit program, or one with another user's rights.
+ * Fails unless the command can be simulated. ERROR_NOT_FOUND or ERROR_PERMISSION with system_errno, as execvp() would
+ * have failed; ERROR_UNSUPPORTED: a 32-bit program, or one with another user's rights.
  */
 COMMON_MUST_CHECK
 bool simulator_check_command(const char *command, struct error *err);
@@ -50,9 +50,7 @@ struct simulator_call {
 /* Replaces the calling process, a child of ours. Returns only on failure, with errno set. */
 void simulator_execute(const struct simulator *simulator, const struct simulator_call *call);
 
-/*
- * Whether the processes of this machine can have the same addresses in every run; containers may forbid it.
- */
+/* Returns whether the processes of this machine can have the same addresses in every run; containers may forbid it. */
 bool simulator_can_fix_addresses(void);
 
 /* Appends what the user should know of what valgrind said in `directory`, line by line. */
