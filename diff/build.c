@@ -9,8 +9,6 @@
 /* Room for the names of two profiles with millions of distinct symbols; no program has more. */
 static const size_t max_string_bytes = (size_t)4 << 30;
 
-static const double default_q = 0.05;
-
 bool build_text(struct diff *diff, struct error *err, uint32_t *id, const char *format, ...)
 {
 	va_list args;
@@ -72,7 +70,7 @@ bool build_init(struct diff_build *build, const struct diff_options *options, st
 	if (options)
 		build->options = *options;
 	if (!(build->options.q > 0))
-		build->options.q = default_q;
+		build->options.q = step_up_default_q;
 	build->diff = calloc(1, sizeof(*build->diff));
 	if (!build->diff)
 		return error_set_memory(err);

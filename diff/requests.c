@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/requests.h"
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/load.h"
 
 #include <math.h>
@@ -13,7 +14,6 @@ static const double apart_p50 = 1.25, apart_p99 = 2, same_factor = 1.1;
 /* The least number of answers that lie beyond a quantile which is judged. */
 static const double least_beyond = 10;
 static const double least_answers = 100;
-static const double standard_normal_95 = 1.96;
 
 /* ---- Sides ---- */
 
@@ -57,7 +57,7 @@ static struct quantile_intervals quantile_intervals(uint64_t counts[DIFF_SIDES][
 
 		for (size_t i = 0; i < PROFILE_LATENCY_BUCKETS; i++)
 			answers += (double)counts[side][i];
-		error = answers > 0 ? standard_normal_95 * sqrt(part * (1 - part) / answers) : 1;
+		error = answers > 0 ? tail_normal_95 * sqrt(part * (1 - part) / answers) : 1;
 		intervals.low[side] = profile_latency_quantile(counts[side], fmax(part - error, 0));
 		intervals.high[side] = profile_latency_quantile(counts[side], fmin(part + error, 1));
 		intervals.is_known &= answers >= least_answers && answers * (1 - part) >= least_beyond;

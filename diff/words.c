@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* From this factor on a change is written as a factor, since large percentages are hard to read. */
-static const double most_in_percent = 2;
-
 /* Smaller values would be shown as 0.0 %. */
 static const double least_shown_percent = 0.05;
 
@@ -173,7 +170,7 @@ void words_change(const struct diff *diff, const struct diff_estimate *estimate,
 		snprintf(out, WORDS_CHANGE, "where base does not");
 	else if (!(estimate->base > 0))
 		snprintf(out, WORDS_CHANGE, "%s, of which base took none", words_metric(diff));
-	else if (estimate->head >= most_in_percent * estimate->base)
+	else if (estimate->head >= words_most_in_percent * estimate->base)
 		change_in_times(diff, estimate, out, WORDS_CHANGE);
 	else
 		change_in_percent(diff, estimate, out, WORDS_CHANGE);
@@ -183,7 +180,7 @@ void words_ratio(const struct diff *diff, double base, double head, char out[WOR
 {
 	double times = head / base;
 
-	if (times >= most_in_percent)
+	if (times >= words_most_in_percent)
 		snprintf(out, WORDS_CHANGE, "%.*f times as %s", diff_words_digits_of(times), times, much_word(diff));
 	else if (fabs(times - 1) * 100 < least_shown_percent)
 		snprintf(out, WORDS_CHANGE, "as %s", much_word(diff));

@@ -5,7 +5,10 @@
 
 /* Parts of sentences about a comparison. The verdict, the scale and the warnings share them. */
 
-/* "CPU time", or the metric's own name. */
+/* From this factor on a change is written as a factor, since large percentages are hard to read. */
+static const double words_most_in_percent = 2;
+
+/* Returns "CPU time", or the metric's own name. */
 const char *words_metric(const struct diff *diff);
 
 /*

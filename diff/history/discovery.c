@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/history/changes.h"
 
+#include "diff/constants.h"
 #include "diff/probability/probability.h"
 
 #include <math.h>
@@ -8,9 +9,6 @@
 
 /* A function whose code did not change at the point has to show ten times as much. */
 static const double same_code_factor = 10;
-
-/* A row with this number of samples has half the weight of a large one. */
-static const double half_weight_samples = 1000;
 
 static uint64_t fingerprint_near(
 	const struct history *history, const struct tested_rows *rows, uint32_t function, size_t from, size_t to)
@@ -85,7 +83,7 @@ static double prior_factor(
  */
 static double discovery_weight_of(const struct tested_row *row)
 {
-	return isinf(row->samples) ? 1 : row->samples / (row->samples + half_weight_samples);
+	return isinf(row->samples) ? 1 : row->samples / (row->samples + diff_half_weight_samples);
 }
 
 static double mean_weight(const struct tested_rows *rows)

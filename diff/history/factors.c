@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/history/build.h"
 
+#include "diff/constants.h"
 #include "diff/probability/probability.h"
 
 #include <math.h>
@@ -15,18 +16,10 @@
  * unchanged code are taken for it where there are enough of them.
  */
 
-/* The least number of requests, as in the diff: fewer requests show no rate. */
-static const double min_requests = 100;
-
-/* A function with fewer samples in a profile has no useful ratio. */
-static const double min_ratio_samples = 5;
-
-/* A kind of controls decides if it has so many functions, with so much of the time. */
-enum { MIN_CONTROLS = 3, FACTOR_ROUNDS = 4 };
+enum { FACTOR_ROUNDS = 4 };
 
 /* The largest ones tell the load: thousands of small ones would take time, and add little. */
 enum { MAX_CONTROLS = 300 };
-static const double min_control_share = 0.2;
 
 /* Factors that move by less are what they will be. */
 static const double settled = 1e-3;
@@ -60,7 +53,7 @@ static bool counts_requests(const struct history *history, const struct history_
 		const struct summary *summary = series_summary(history, series, i);
 
 		if (summary->work == PROFILE_WORK_UNKNOWN || summary->work != first->work ||
-			summary->work_event != first->work_event || !(summary->requests >= min_requests))
+			summary->work_event != first->work_event || !(summary->requests >= diff_min_requests))
 			return false;
 	}
 	return true;
@@ -88,7 +81,7 @@ static double factors_samples_of(const struct summary_row *row)
 static bool factors_is_candidate(const struct summary_row *row, const struct summary_set *set)
 {
 	return row->self > 0 && !set->functions[row->function].interrupt &&
-	       factors_samples_of(row) >= min_ratio_samples;
+	       factors_samples_of(row) >= diff_min_ratio_samples;
 }
 
 static void controls_collect(struct factors_controls *controls)
@@ -141,7 +134,7 @@ static size_t controls_choose(struct factors_controls *controls)
 			chosen += control->is_chosen;
 			share += control->is_chosen ? control->share : 0;
 		}
-		if (chosen >= MIN_CONTROLS && share >= min_control_share)
+		if (chosen >= DIFF_MIN_CONTROLS && share >= diff_min_control_share)
 			break;
 	}
 	return chosen;
@@ -238,7 +231,7 @@ static bool fill_robust(
 		return error_set_memory(err);
 	controls_collect(&controls);
 	chosen = controls_choose(&controls);
-	*has_controls = chosen >= MIN_CONTROLS;
+	*has_controls = chosen >= DIFF_MIN_CONTROLS;
 	if (!*has_controls)
 		return true;
 	if (!controls_keep_largest(&controls, chosen, err))

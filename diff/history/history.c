@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/history/changes.h"
 #include "diff/history/rhythm.h"
+#include "diff/probability/probability.h"
 
 #include <stdlib.h>
 
 enum { HISTORY_MAX_STRING_BYTES = 1 << 26, HISTORY_MAX_NOTICES = 1 << 16 };
 
-static const double default_q = 0.05, default_min_effect_points = 0.1;
+static const double default_min_effect_points = 0.1;
 
 static void series_deinit(struct history_series *series)
 {
@@ -73,7 +74,7 @@ bool history_create(const struct summary_set *set, const struct history_options 
 		return error_set_memory(err);
 	made->set = set;
 	if (build.options.q <= 0)
-		build.options.q = default_q;
+		build.options.q = step_up_default_q;
 	if (build.options.min_effect_points <= 0)
 		build.options.min_effect_points = default_min_effect_points;
 	if (!string_table_create(HISTORY_MAX_STRING_BYTES, &made->strings, err) || !history_fill(&build, err))

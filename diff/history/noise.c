@@ -17,10 +17,8 @@ static const double samples_of_all = 5;
  */
 static const double freedom_part = 0.4;
 
-/* Fewer profiles do not show what profiles differ by; it is assumed then, as of changed code between two processes
- * (diff/statistics/floor.c). */
+/* Fewer profiles do not show what profiles differ by; it is assumed then. */
 enum { MIN_PROFILES = 6, MIN_DEPENDENT = 10, MIN_CORRELATIONS = 3 };
-static const double assumed_rsd = 0.055;
 
 /* Less is chance. */
 static const double least_correlation = 0.15, most_correlation = 0.9, least_part = 0.3;
@@ -182,7 +180,7 @@ static bool dependence_fill(struct tested_rows *rows, double *scratch, struct er
 
 static void assume(struct tested_rows *rows)
 {
-	rows->overdispersion = assumed_rsd * assumed_rsd;
+	rows->overdispersion = history_assumed_rsd * history_assumed_rsd;
 	for (size_t i = 0; i < rows->count; i++) {
 		rows->items[i].scale = 1;
 		rows->items[i].freedom = INFINITY;

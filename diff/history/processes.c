@@ -9,11 +9,10 @@
 
 /*
  * Variation from one start of a program to the next, as by the placement of its memory: functions of unchanged code
- * show it, where profiles on both sides of a start are of one process each. Where they are too few it is assumed, as
- * diff/statistics/floor.c has it.
+ * show it, where profiles on both sides of a start are of one process each. Where they are too few it is assumed.
  */
 enum { MIN_SHOWN = 10 };
-static const double assumed_rsd = 0.055, least_rsd = 0.01;
+static const double least_rsd = 0.01;
 
 /* A function that varies more within a process says little of starts. */
 static const double most_error = 0.1;
@@ -102,7 +101,7 @@ bool processes_vary(const struct history *history, const struct tested_rows *row
 	struct weighted_value *excesses = NULL;
 	bool ok = true;
 
-	*rsd = assumed_rsd;
+	*rsd = history_assumed_rsd;
 	for (size_t at = 1; processes && ok && at < n; at++) {
 		size_t to = at + 1;
 

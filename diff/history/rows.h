@@ -15,6 +15,12 @@
  * Neumann 1941), of which the largest fifth is left out, so that changes do not count as noise.
  */
 
+/*
+ * Assumed relative standard deviation of a function's time between profiles, and between starts of a program, where
+ * too few of them show it: that of changed code between two processes (diff/statistics/floor.c).
+ */
+static const double history_assumed_rsd = 0.055;
+
 struct tested_row {
 	uint32_t function; /* HISTORY_WHOLE: the total */
 	bool is_self;
@@ -24,9 +30,7 @@ struct tested_row {
 	double counting; /* relative variance of a value by its profile's error, for a factor of 1 */
 	double samples;  /* of all profiles, as far as the counting variance tells; INFINITY: it does not */
 	double scale, freedom;
-	/*
-	 * The factor by which the mean of profiles varies more than if they were independent: machines have slow moods.
-	 */
+	/* Factor by which the mean of profiles varies more than if they were independent: machines have slow moods. */
 	double dependence;
 	double least_effect; /* that matters, in the unit of the values */
 };

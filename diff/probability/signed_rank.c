@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/probability/signed_rank.h"
 
+#include "diff/probability/tails.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-static const double interval_tail = 0.025;
 
 enum { MOST_SUM = SIGNED_RANK_MOST * (SIGNED_RANK_MOST + 1) / 2 };
 
@@ -79,7 +79,7 @@ struct signed_rank signed_rank_of(double *values, size_t count)
 		tail += buffer[i];
 	result.p = fmin(1, 2 * tail);
 	/* So many of the means at each end are outside of the interval. */
-	for (tail = buffer[0]; tail <= interval_tail; tail += buffer[++outside])
+	for (tail = buffer[0]; tail <= tail_of_interval; tail += buffer[++outside])
 		;
 	sums = fill_means(values, count, buffer);
 	outside = outside > 0 ? outside - 1 : 0;

@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The false discovery rate where the user names none: the customary 5 % of the discoveries may be false. */
+static const double step_up_default_q = 0.05;
+
 /* A test of a family of tests. */
 struct step_up_member {
 	double p;    /* in; a weighted one may be above 1 */

@@ -3,6 +3,12 @@
 
 /* Tails of the distributions that the tests use. `freedom` may be INFINITY: the normal distribution. */
 
+/* Intervals have a confidence of 95 %: so much of the probability lies beyond each of their ends. */
+static const double tail_of_interval = 0.025;
+
+/* The number of standard errors from the middle of a 95 % interval to its ends, under the normal distribution. */
+static const double tail_normal_95 = 1.96;
+
 /* Returns the probability of |T| >= |t| under Student's t. */
 double tail_two_sided(double t, double freedom);
 

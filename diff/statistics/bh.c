@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/bh.h"
 
-#include <math.h>
+#include "diff/constants.h"
 
-/* A row with this number of samples on both sides together has half the weight of a large one. */
-static const double half_weight_samples = 1000;
+#include <math.h>
 
 static double bh_weight_of(const struct experiment *experiment, size_t row)
 {
@@ -13,7 +12,7 @@ static double bh_weight_of(const struct experiment *experiment, size_t row)
 	for (int side = 0; side < DIFF_SIDES; side++)
 		samples += experiment_samples(experiment, (enum diff_side)side, row);
 	/* If samples are not counted, all rows have the same weight. */
-	return isinf(samples) ? 1 : samples / (samples + half_weight_samples);
+	return isinf(samples) ? 1 : samples / (samples + diff_half_weight_samples);
 }
 
 /* Their p is divided by the weight. */

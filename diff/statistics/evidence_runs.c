@@ -33,8 +33,6 @@ static const double least_variance = 1e-9;
 /* A row that is waits to more than this part varies as waits do. */
 static const double mostly = 0.5;
 
-static const double interval_tail = 0.025;
-
 /* A run with less than this part of a row's mean over its side lacks it. */
 static const double lacking = 0.25;
 
@@ -309,7 +307,7 @@ static void rank_whole(const struct experiment *experiment, size_t row, struct r
 		return;
 	result->by_ranks = true;
 	result->freedom = (double)count - 1;
-	result->variance = pow((ranks.high - ranks.low) / 2 / tail_quantile(interval_tail, result->freedom), 2);
+	result->variance = pow((ranks.high - ranks.low) / 2 / tail_quantile(tail_of_interval, result->freedom), 2);
 	result->effect += (ranks.low + ranks.high) / 2 -
 			  log(experiment_sum(experiment, DIFF_HEAD, row) / experiment_sum(experiment, DIFF_BASE, row));
 	result->judged = result->effect;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/load.h"
 
+#include "diff/constants.h"
 #include "diff/probability/probability.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/mix.h"
@@ -9,16 +10,6 @@
 
 #include <math.h>
 #include <string.h>
-
-/* Functions with fewer samples than this on a side have no useful ratio. */
-static const double min_ratio_samples = 5;
-
-/*
- * A kind of controls determines the factor if it has at least this many, with at least min_control_share of a side's
- * time.
- */
-enum { MIN_CONTROLS = 3 };
-static const double min_control_share = 0.2;
 
 /*
  * Relative standard deviation of a function's time between two processes of equal code and load, beyond counting, so
@@ -205,7 +196,7 @@ static void load_collect_controls(
 		double base = values ? statistics_load_samples_of(times, values, DIFF_BASE) : 0;
 		double head = values ? statistics_load_samples_of(times, values, DIFF_HEAD) : 0;
 
-		if (base < min_ratio_samples || head < min_ratio_samples)
+		if (base < diff_min_ratio_samples || head < diff_min_ratio_samples)
 			continue;
 		controls->ratios[controls->count++] = (struct weighted_value){
 			.value = log(values[DIFF_BASE] / values[DIFF_HEAD]),
@@ -218,14 +209,14 @@ static void load_collect_controls(
 
 static bool is_small(const struct load_controls *controls)
 {
-	return fmax(controls->shares[DIFF_BASE], controls->shares[DIFF_HEAD]) < min_control_share;
+	return fmax(controls->shares[DIFF_BASE], controls->shares[DIFF_HEAD]) < diff_min_control_share;
 }
 
 static enum load_kind load_choose_controls(const struct function_times *times, struct load_controls *controls)
 {
 	for (int kind = 0; kind < KIND_ALL; kind++) {
 		load_collect_controls(times, (enum load_kind)kind, controls);
-		if (controls->count >= MIN_CONTROLS && !is_small(controls))
+		if (controls->count >= DIFF_MIN_CONTROLS && !is_small(controls))
 			return (enum load_kind)kind;
 	}
 	load_collect_controls(times, KIND_ALL, controls);
@@ -247,7 +238,7 @@ static double agreeing_share(
 		double base = statistics_load_samples_of(times, values, DIFF_BASE),
 		       head = statistics_load_samples_of(times, values, DIFF_HEAD), off;
 
-		if (base + head < 2 * min_ratio_samples)
+		if (base + head < 2 * diff_min_ratio_samples)
 			continue;
 		judged += values[side];
 		off = fabs(log(fmax(values[DIFF_BASE], times->build->sample_weight[DIFF_BASE])) -
@@ -277,7 +268,7 @@ static bool contradicts(const struct diff_build *build, double factor, double va
 static enum load_doubt doubt_of(const struct function_times *times, enum load_kind kind,
 	const struct load_controls *controls, const struct load *load)
 {
-	if (controls->count < MIN_CONTROLS)
+	if (controls->count < DIFF_MIN_CONTROLS)
 		return LOAD_FEW_CONTROLS;
 	if (is_small(controls))
 		return LOAD_SMALL_CONTROLS;
@@ -320,7 +311,7 @@ static double typical_factor(
 	if (kind == KIND_OWN)
 		return factor;
 	load_collect_controls(times, KIND_SAME, controls);
-	if (controls->count < MIN_CONTROLS || is_small(controls))
+	if (controls->count < DIFF_MIN_CONTROLS || is_small(controls))
 		load_collect_controls(times, KIND_ALL, controls);
 	return controls->count > 0 ? exp(weighted_median(controls->ratios, controls->count)) : factor;
 }

@@ -33,8 +33,7 @@ static void open_load_widen(struct load_range *range, double *variance, const st
 /* Where functions disagree about the load, any of them may be right: all that they say bounds it. */
 static void widen_by_functions(const struct load *load, struct load_range *range, double *variance)
 {
-	static const double normal_quantile = 1.96;
-	double half = normal_quantile * sqrt(load->variance);
+	double half = tail_normal_95 * sqrt(load->variance);
 	struct open_load_reading typical = { range->typical, load->variance }, low = { range->typical - half, 0 },
 				 high = { range->typical + half, 0 };
 

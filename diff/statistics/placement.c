@@ -144,11 +144,10 @@ static double node_size(const struct diff *diff, size_t node)
 	return node_self(diff, DIFF_BASE, node) + node_self(diff, DIFF_HEAD, node);
 }
 
-/* [function] placement does not explain the difference of its self time, as far as runs know that. */
+/* Returns an array: [function] placement does not explain the difference of its self time, as far as runs know that. */
 static bool *find_unexplained(
 	const struct diff_build *build, const struct experiment *experiment, const struct row_result *results)
 {
-	static const double normal_quantile = 1.96;
 	bool *unexplained = calloc(build->diff->function_count + 1, sizeof(*unexplained));
 
 	for (size_t i = 0; unexplained && i < experiment->row_count; i++) {
@@ -159,7 +158,7 @@ static bool *find_unexplained(
 		unexplained[experiment->rows[i].id] =
 			experiment->units_are_layouts
 				? !placement_explains_by_layouts(result->effect, layouts_spread(experiment, i))
-				: !placement_explains(result->effect, normal_quantile * sqrt(result->variance));
+				: !placement_explains(result->effect, tail_normal_95 * sqrt(result->variance));
 	}
 	return unexplained;
 }

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double interval_tail = 0.025;
-
 /*
  * The modified z score, and the score from which on a value is an outlier: Iglewicz and Hoaglin 1993, "How to detect
  * and handle outliers".
@@ -128,8 +126,9 @@ static struct moments change_moments(
 
 static void run_figures_interval_of(const struct moments *moments, double *low, double *high)
 {
-	double half =
-		moments->freedom >= 1 ? tail_quantile(interval_tail, moments->freedom) * sqrt(moments->variance) : NAN;
+	double half = moments->freedom >= 1
+			      ? tail_quantile(tail_of_interval, moments->freedom) * sqrt(moments->variance)
+			      : NAN;
 
 	*low = moments->mean - half;
 	*high = moments->mean + half;

@@ -2,6 +2,7 @@
 #include "diff/statistics/scale.h"
 
 #include "diff/metric.h"
+#include "diff/probability/probability.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/load.h"
 #include "diff/statistics/work.h"
@@ -41,8 +42,7 @@ static bool rate_factor(const struct diff_build *build, double *factor, struct e
 
 static void choose_load(struct diff *diff, const struct load *load)
 {
-	static const double normal_quantile = 1.96;
-	double half = normal_quantile * sqrt(load->variance);
+	double half = tail_normal_95 * sqrt(load->variance);
 
 	diff->scale.factor = load->factor;
 	diff->scale.factor_low = load->factor * exp(-half);

@@ -5,15 +5,13 @@
 #include <math.h>
 
 static const double power = 0.8;
-static const double interval_tail = 0.025;
-
 /*
  * Makes the interval of a row. A proven difference is relative to the other functions; without proof, the interval
  * includes every value that the machine's speed allows.
  */
 static void states_interval_of(const struct row_result *result, bool found, double *low, double *high)
 {
-	double t = tail_quantile(interval_tail, result->freedom);
+	double t = tail_quantile(tail_of_interval, result->freedom);
 
 	if (result->small_error > 0) {
 		*low = result->head * exp(-result->less_by_load) - result->base - t * result->small_error;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/work.h"
 
+#include "diff/constants.h"
 #include "diff/statistics/sums.h"
 #include "diff/statistics/units.h"
 
 #include <math.h>
 #include <string.h>
-
-/* With fewer requests a side, the rate is not known well enough. */
-static const double min_requests = 100;
 
 /* Bytes per request that differ by more than this ratio are those of other requests. */
 static const double most_bytes_ratio = 1.5;
@@ -109,7 +107,7 @@ static bool find_doubt(struct diff_build *build, struct error *err)
 	if (!counts_the_same(base, head))
 		return build_text(build->diff, err, doubt, "base and head count different things as requests");
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (build->diff->requests[side].count < min_requests)
+		if (build->diff->requests[side].count < diff_min_requests)
 			return build_text(build->diff, err, doubt,
 				"%s answered %.0f requests only, too few to compare costs per request",
 				diff_side_name(side), build->diff->requests[side].count);

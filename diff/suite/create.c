@@ -2,12 +2,13 @@
 /* Makes a comparison of suites in its steps, and frees it. */
 #include "diff/suite.h"
 
+#include "diff/probability/probability.h"
 #include "diff/suite/work.h"
 
 #include <stdlib.h>
 
 static const size_t max_string_bytes = (size_t)1 << 30;
-static const double default_q = 0.05, default_precision = 0.01;
+static const double default_precision = 0.01;
 
 static void suite_work_deinit(struct suite_work *work)
 {
@@ -47,7 +48,7 @@ static bool suite_init(struct diff_suite *suite, const struct profile *base, con
 	if (options)
 		suite->options = *options;
 	if (!(suite->options.diff.q > 0))
-		suite->options.diff.q = default_q;
+		suite->options.diff.q = step_up_default_q;
 	if (!(suite->options.precision > 0))
 		suite->options.precision = default_precision;
 	suite->details = calloc(1, sizeof(*suite->details));

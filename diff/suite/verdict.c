@@ -4,6 +4,7 @@
 
 #include "diff/verdict/control.h"
 #include "diff/verdict/gate.h"
+#include "diff/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,9 +12,6 @@
 
 /* The sentence names this many benchmarks of a kind, and counts the others. */
 enum { MOST_NAMED = 3, MAX_SENTENCE_BYTES = 1 << 16 };
-
-/* From this factor on a change is written as a factor, since large percentages are hard to read. */
-static const double most_in_percent = 2;
 
 /* ---- The order ---- */
 
@@ -157,7 +155,7 @@ void suite_append_change(const struct diff_suite *suite, const struct diff_bench
 {
 	double times = 1 + b->change, low = 1 + b->change_low, high = 1 + b->change_high;
 
-	if (times < most_in_percent) {
+	if (times < words_most_in_percent) {
 		suite_verdict_append_percent(suite, b, out);
 		return;
 	}

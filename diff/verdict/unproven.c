@@ -2,6 +2,7 @@
 #include "diff/verdict/unproven.h"
 
 #include "diff/metric.h"
+#include "diff/probability/probability.h"
 #include "diff/verdict/exact.h"
 #include "diff/words.h"
 
@@ -115,12 +116,11 @@ static void bound_words(const struct diff_estimate *total, char out[static UNPRO
 /* Returns whether counting noise alone leaves a larger change of the total possible than would count as unchanged. */
 static bool too_few_samples(const struct diff_build *build, double tolerated)
 {
-	static const double normal_quantile = 1.96;
 	double variance = 0;
 
 	for (int side = 0; side < DIFF_SIDES; side++)
 		variance += build->sample_weight[side] / build->diff->raw_total[side];
-	return normal_quantile * sqrt(variance) > tolerated;
+	return tail_normal_95 * sqrt(variance) > tolerated;
 }
 
 const char *unproven_advice(const struct diff_build *build)
