@@ -79,7 +79,7 @@ static uint32_t phases_run_of_sample(const struct profile *profile, size_t sampl
 	return profile->threads[profile->samples[sample].thread].run;
 }
 
-/* [run] how long it is: at least up to its last event. */
+/* Returns an array: [run] how long it is: at least up to its last event. */
 static int64_t *run_lengths(const struct profile *profile)
 {
 	int64_t *lengths = calloc(profile->run_count + 1, sizeof(*lengths));

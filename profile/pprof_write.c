@@ -276,8 +276,8 @@ static uint32_t *sort_by_location(struct pprof_writer *w)
 }
 
 /*
- * [stack] its rank in preorder: a caller comes before what it calls; stacks of one caller are in order of their
- * locations.
+ * Returns an array: [stack] its rank in preorder: a caller comes before what it calls; stacks of one caller are in
+ * order of their locations.
  */
 static uint32_t *rank_stacks(struct pprof_writer *w)
 {

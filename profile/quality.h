@@ -33,7 +33,7 @@ enum profile_stop {
 };
 enum { PROFILE_STOP_COUNT = 15 };
 
-/* "root", "stitched", "dump end", ... */
+/* Returns "root", "stitched", "dump end", ... */
 const char *profile_stop_name(enum profile_stop stop);
 
 /* Counts over all runs. `samples` is the sum of `stops`. */

@@ -31,7 +31,7 @@ enum profile_work_source {
 };
 enum { PROFILE_WORK_SOURCE_COUNT = 4 };
 
-/* "unknown", "sockets", "event", "stated". Static. */
+/* Returns "unknown", "sockets", "event", "stated". Static. */
 const char *profile_work_source_name(enum profile_work_source source);
 
 /* Which side of an exchange a process is on. Work that is no exchange counts as answered. */

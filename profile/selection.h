@@ -51,7 +51,7 @@ struct profile_selection {
 	const struct profile_other_side *other_side; /* NULL: there is none */
 };
 
-/* "function", "module", …; of PROFILE_SELECT_LABEL the label. */
+/* Returns "function", "module", …; of PROFILE_SELECT_LABEL the label. */
 const char *profile_selection_key_name(const struct profile_where *where);
 
 /* Returns whether anything is left out. */

@@ -62,7 +62,7 @@ static bool is_port(const char *text, size_t size)
 	return port > 0 && port <= MOST_PORT;
 }
 
-/* "[::1]", as far as letters tell: libcurl parses what is in the brackets. */
+/* Returns the size of "[::1]", as far as letters tell: libcurl parses what is in the brackets. */
 static size_t bracketed_bytes(const char *text, size_t size)
 {
 	size_t digits = size > 0 && text[0] == '[' ? strspn(text + 1, "0123456789abcdefABCDEF:.") : 0;

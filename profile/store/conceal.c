@@ -48,7 +48,7 @@ struct escape {
 	bool is_character; /* which secrets have in UTF-8 */
 };
 
-/* "&#38;", "&#x26;" or "&amp;". */
+/* Reads "&#38;", "&#x26;" or "&amp;". */
 static struct escape read_reference(const char *text)
 {
 	static const struct {
@@ -71,7 +71,7 @@ static struct escape read_reference(const char *text)
 	return (struct escape){ 0 };
 }
 
-/* "\u00e9", or a pair of surrogates (RFC 8259, 7). */
+/* Reads "\u00e9", or a pair of surrogates (RFC 8259, 7). */
 static struct escape conceal_read_unit(const char *text)
 {
 	enum { UNIT_BYTES = 6, HIGH = 0xd800, LOW = 0xdc00, SURROGATES = 0x400 };

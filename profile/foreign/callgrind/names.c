@@ -124,7 +124,7 @@ static bool path_of_text(struct callgrind_names *names, struct profile *profile,
 
 /* ---- Ids ---- */
 
-/* `(12)` at the start of a text; `(below main)` is a name. Returns its size, 0: there is none. */
+/* Returns the size of `(12)` at the start of a text; `(below main)` is a name. Returns its size, 0: there is none. */
 static size_t id_size(const char *text, size_t size, uint64_t *id)
 {
 	size_t i = 1;

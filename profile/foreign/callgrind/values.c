@@ -111,7 +111,7 @@ static bool event_formula(
 	return true;
 }
 
-/* `(elapsed ns)`, `(system cpu us)`; milliseconds in files of older versions, which do not say. */
+/* Returns the unit of `(elapsed ns)`, `(system cpu us)`; milliseconds in files of older versions, which do not say. */
 static int64_t event_unit_ns(const char *text, size_t size)
 {
 	if (memmem(text, size, "ns)", 3) || memmem(text, size, "nsec", 4))
@@ -235,7 +235,9 @@ static const char *event_unit(const char *text, int64_t *scale)
 	return strcmp(text, "count") == 0 ? "count" : NULL;
 }
 
-/* `cpu(ms)` of pprof, `Time_(10ns)` and `Memory_(bytes)` of Xdebug, `ns` of pyprof2calltree; else a number of `unit`.
+/*
+ * Tells `cpu(ms)` of pprof, `Time_(10ns)` and `Memory_(bytes)` of Xdebug, `ns` of pyprof2calltree; else a number of
+ * `unit`.
  */
 static struct event_measure event_measure_of(const char *name, const char *unit)
 {
