@@ -22,7 +22,7 @@ bool metric_is_time(const struct diff_build *build);
 /* Returns a noun for the metric: "time", "page-faults". Borrowed from the diff. */
 const char *metric_noun(const struct diff_build *build);
 
-/* "less" as in less time, or "fewer" as in fewer page-faults. */
+/* Returns "less" as in less time, or "fewer" as in fewer page-faults. */
 const char *metric_less(const struct diff_build *build);
 
 /* Returns whether a value type is the time that passed (record --elapsed). */

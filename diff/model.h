@@ -675,7 +675,7 @@ bool diff_change_is_named(const struct diff *diff, const struct diff_change *cha
 /* Returns the function that ended most of a site's waits in head; PROFILE_NONE: it is not known. */
 uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_site *site);
 
-/* The same of one side. Of a lock it is the function that held it, until it let it go. */
+/* Returns the same of one side. Of a lock it is the function that held it, until it let it go. */
 uint32_t diff_released_by_on(const struct diff *diff, const struct diff_wait_site *site, enum diff_side side);
 
 /* Returns what is said of the function that ended waits of a class: "held by" of a lock, else "ended by". Static. */
@@ -690,7 +690,7 @@ const char *diff_same_code_words(const struct diff *diff, bool with_callees);
 /* Returns what holds a function up; NONE everywhere if the profiles do not tell. Without a base, so is the change. */
 struct diff_bottleneck diff_function_bottleneck(const struct diff *diff, const struct diff_function *function);
 
-/* The same of a node's self value. */
+/* Returns the same of a node's self value. */
 struct diff_bottleneck diff_node_bottleneck(const struct diff *diff, uint32_t node);
 
 /*

@@ -166,7 +166,7 @@ static inline const char *diff_suite_string(const struct diff_suite *suite, uint
 	return string_table_get(suite->strings, id);
 }
 
-/* "regressed", …, or "added" and "removed". */
+/* Returns "regressed", …, or "added" and "removed". */
 const char *diff_benchmark_verdict_name(const struct diff_benchmark *benchmark);
 
 /* The benchmark with this URI or, if only one has it, this name. ERROR_NOT_FOUND lists some that are similar. */

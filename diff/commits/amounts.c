@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 
-/* [function] the change that it belongs to. What was renamed is one function, and so has one: the first in the list. */
+/*
+ * Returns an array: [function] the change that it belongs to. What was renamed is one function, and so has one: the
+ * first in the list.
+ */
 static uint32_t *list_changes(const struct diff *diff, const uint32_t *partners)
 {
 	uint32_t *change_of = malloc((diff->function_count + 1) * sizeof(*change_of));

@@ -64,7 +64,7 @@ static bool has_build(const struct summary *summary, const struct summary_binary
 	return false;
 }
 
-/* "3.0.11" of "/usr/lib/libssl.so.3.0.11"; NULL: the path has no version. */
+/* Returns "3.0.11" of "/usr/lib/libssl.so.3.0.11"; NULL: the path has no version. */
 static const char *version_of(const char *path)
 {
 	const char *version = strstr(path, ".so.");
@@ -163,7 +163,7 @@ static bool fact_changed(const struct history *history, const struct history_ser
 	return true;
 }
 
-/* "CPU limit" of "cpu_limit". */
+/* Returns "CPU limit" of "cpu_limit". */
 static const char *fact_words(const char *name)
 {
 	static const char *const words[][2] = { { "cpu_model", "CPU" }, { "cpu_limit", "CPU limit" },

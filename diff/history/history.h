@@ -43,7 +43,7 @@ enum history_code {
 };
 enum { HISTORY_CODE_COUNT = 5 };
 
-/* "unknown", "same", "changed", "new", "gone". Static. */
+/* Returns "unknown", "same", "changed", "new", "gone". Static. */
 const char *history_code_name(enum history_code code);
 
 struct history_point {

@@ -28,7 +28,7 @@ enum listing_place {
 };
 enum { LISTING_PLACE_COUNT = 6 };
 
-/* "kept by the recording", "in the repository at %s", … without the revision. Static. */
+/* Returns "kept by the recording", "in the repository at %s", … without the revision. Static. */
 const char *listing_place_words(enum listing_place place);
 
 /* Opens texts that the profiles do not have (cli/texts.h). */

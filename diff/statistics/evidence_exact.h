@@ -20,8 +20,9 @@
 void evidence_exact(struct diff_build *build, const struct experiment *experiment);
 
 /*
- * The same of one value of which the means of runs are compared: how large a difference noise can explain. `ranges`: of
- * the runs of each side; `has_runtime`: a language's runtime runs the program; `total`: the greater of both means.
+ * Returns the same of one value of which the means of runs are compared: how large a difference noise can explain.
+ * `ranges`: of the runs of each side; `has_runtime`: a language's runtime runs the program; `total`: the greater of
+ * both means.
  */
 double evidence_exact_noise(
 	const double ranges[DIFF_SIDES], const size_t runs[DIFF_SIDES], bool has_runtime, double total);

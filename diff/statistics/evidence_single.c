@@ -190,7 +190,7 @@ static size_t collect_controls(const struct experiment *experiment, const struct
 }
 
 /*
- * One step of an M-estimate of scale (Huber 1981, proposal 2): the variance between processes that explains the
+ * Does one step of an M-estimate of scale (Huber 1981, proposal 2): the variance between processes that explains the
  * differences of the controls. Differences beyond `most_sigmas` count as if they were that large, since some functions
  * really take more time. The prior is worth `prior_freedom` controls.
  */

@@ -10,7 +10,7 @@
  */
 enum profile_language floor_language(const struct diff *diff);
 
-/* The same of a profile of which no diff has been made: a runtime runs it if one of its modules is there. */
+/* Returns the same of a profile of which no diff has been made: a runtime runs it if one of its modules is there. */
 enum profile_language floor_language_of_profile(const struct profile *profile);
 
 /*

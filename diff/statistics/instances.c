@@ -166,7 +166,7 @@ static bool find_outliers(struct statistics_instances *in, enum diff_side side, 
 	return true;
 }
 
-/* [function * runs + run] what the function itself takes, in the unit of the runs' costs. */
+/* Returns an array: [function * runs + run] what the function itself takes, in the unit of the runs' costs. */
 static double *statistics_instances_sum_functions(const struct statistics_instances *in, enum diff_side side)
 {
 	const struct profile *profile = in->build->profiles[side];

@@ -38,7 +38,7 @@ bool sums_fill(const struct diff_build *build, const struct row_index *index, en
  */
 int64_t *sums_run_lengths(const struct profile *profile);
 
-/* The same of a side of a comparison: in a part, a run is as long as in the whole. */
+/* Returns the same of a side of a comparison: in a part, a run is as long as in the whole. */
 int64_t *sums_lengths_of_runs(const struct diff_build *build, enum diff_side side);
 
 /* Returns the sum of the runs' lengths. */

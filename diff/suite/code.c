@@ -127,7 +127,7 @@ static enum diff_code suite_code_of(
 
 /* ---- Benchmarks ---- */
 
-/* [stack] whether it has a function whose code differs. */
+/* Returns an array: [stack] whether it has a function whose code differs. */
 static bool *suite_code_find_changed(const struct suite_code *c, enum diff_side side)
 {
 	const struct profile *profile = c->work->sides[side].profile;

@@ -117,7 +117,7 @@ static uint32_t find_leaf(struct explained *s, uint32_t cause, double *share)
 	return leaf;
 }
 
-/* The same, if what it calls says where: half of its difference or more is in one leaf. */
+/* Returns the same, if what it calls says where: half of its difference or more is in one leaf. */
 static uint32_t find_with_leaf(struct explained *s, enum explained_kind kind, enum cause_rank rank)
 {
 	uint32_t found = find_deepest(s, kind, rank);
