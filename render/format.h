@@ -13,7 +13,7 @@ struct format_text {
 
 extern const char format_unknown[];
 
-/* "1,203" */
+/* Returns "1,203" */
 struct format_text format_count(double value);
 
 /* Returns how often something happens in a unit of time: "1,203", "12.0", "0.21", "0.0021" */
@@ -35,10 +35,10 @@ struct format_text format_delta(double value, const char *unit);
 struct format_text format_precise(double value, const char *unit);
 struct format_text format_precise_delta(double value, const char *unit);
 
-/* "12.3 %", "2.8 %", "0.04 %": one digit behind the point, as in the sentences of diff/. */
+/* Returns "12.3 %", "2.8 %", "0.04 %": one digit behind the point, as in the sentences of diff/. */
 struct format_text format_percent(double percent);
 
-/* "+12.3 %". The caller writes "new" and "gone" itself. */
+/* Returns "+12.3 %". The caller writes "new" and "gone" itself. */
 struct format_text format_signed_percent(double percent);
 
 /* Returns the change from base to head: "+12.3 %", or "8.76×" from twice as much on. */

@@ -77,7 +77,7 @@ static bool history_json_put_place(struct document *d, const char *key, size_t p
 	return true;
 }
 
-/* Values in percent of the usual total; those of the total are in the unit. */
+/* Returns values in percent of the usual total; those of the total are in the unit. */
 static double history_json_percent_of(const struct document *d, uint32_t function, double value)
 {
 	return function == HISTORY_WHOLE ? format_share(value, d->series->typical_total) : value;

@@ -6,13 +6,13 @@
 
 enum { NAME_COLUMNS = 60 };
 
-/* "request", "run" */
+/* Returns "request", "run" */
 static const char *one_of(const struct history_words *w)
 {
 	return w->series->scale == DIFF_SCALE_PER_REQUEST ? "request" : "run";
 }
 
-/* "CPU time" */
+/* Returns "CPU time" */
 static const char *history_sentences_metric_words(const struct history_words *w)
 {
 	return w->series->count > 0 ? summary_string(w->history->set, history_words_profile(w, 0)->metric_words) : "";

@@ -62,10 +62,13 @@ struct format_text history_words_interval(const struct history_change *change);
 /* Which time of the function changed: "self", "total"; "" of the total itself. */
 const char *history_words_time_kind(const struct history_change *change);
 
-/* "5 of 6, q 0.0001": how many profiles behind the point lie beyond all of those before it; "" if nothing is known. */
+/*
+ * Returns "5 of 6, q 0.0001": how many profiles behind the point lie beyond all of those before it; "" if nothing is
+ * known.
+ */
 struct format_text history_words_evidence(const struct history_change *change);
 
-/* "0.004", "<0.0001"; "" if it is not known. */
+/* Returns "0.004", "<0.0001"; "" if it is not known. */
 struct format_text history_words_q(double q);
 
 /* Returns what is known of the code at the change: "changed", "same", "new", "gone"; "" if nothing is. */

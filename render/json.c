@@ -70,7 +70,7 @@ static json_t *render_json_count(uint64_t value)
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-/* [low, high] in points; null without evidence. */
+/* Returns [low, high] in points; null without evidence. */
 static json_t *document_interval(struct json_writer *w, const struct diff_estimate *e)
 {
 	json_t *array;
@@ -387,7 +387,7 @@ static void json_put_waits(struct json_writer *w, json_t *root)
 	put_locks(w, root);
 }
 
-/* [low, high]; null if the factor is not an estimate. */
+/* Returns [low, high]; null if the factor is not an estimate. */
 static json_t *factor_interval(struct json_writer *w)
 {
 	json_t *array;

@@ -111,7 +111,7 @@ static bool put_identity(const struct render_input *input, const struct diff_fun
 	return ok;
 }
 
-/* One word for a function: a proven state of its self time goes before that of its total time. */
+/* Returns one word for a function: a proven state of its self time goes before that of its total time. */
 static enum diff_state overall_state(const struct diff_function *f)
 {
 	if (summary_proven(f->self.state))

@@ -74,7 +74,7 @@ COMMON_MUST_CHECK
 bool summary_list(
 	const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err);
 
-/* "Regressed" */
+/* Returns "Regressed" */
 const char *summary_verdict_word(enum diff_verdict verdict);
 
 /* Appends whole sentences with their full stop, made of the diff's phrases. Nothing if there is nothing to say. */
