@@ -34,5 +34,5 @@ struct bench_turn bench_plan_turn(struct bench_plan *plan, uint64_t number);
 /* Returns a number below `end`, by the plan's own chance. */
 uint32_t bench_plan_draw(struct bench_plan *plan, uint32_t end);
 
-/* "base", "head", "the control". Static. */
+/* Returns "base", "head", "the control". Static. */
 const char *bench_arm_name(enum bench_arm arm);

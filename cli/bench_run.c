@@ -55,7 +55,7 @@ static bool empty_file(FILE *file, struct error *err)
 	       error_set_errno(err, errno, "cannot write a temporary file");
 }
 
-/* A part of a file of ours. */
+/* Reads a part of a file of ours. */
 static size_t bench_run_read_part(FILE *file, off_t from, char *text, size_t max)
 {
 	ssize_t got = pread(fileno(file), text, max, from);

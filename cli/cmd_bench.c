@@ -270,9 +270,7 @@ static bool chooses_clock(const struct cmd_bench_request *request)
 	       sampler->off_cpu_ns == 0;
 }
 
-/*
- * Finds out of the last turn whether CPU time is not what either side's users wait for. `clock` is that of such a side.
- */
+/* Finds out whether the last turn's CPU time is not what a side's users wait for. `clock` is that of such a side. */
 static bool clock_differs(const struct bench *bench, struct bench_clock *clock, bool *differs, struct error *err)
 {
 	*differs = false;
@@ -337,9 +335,7 @@ static bool choose_clock(struct bench *bench, const struct bench_turn *turn, str
 	return true;
 }
 
-/*
- * Returns whether the turn at hand is not to be compared: a suite's first, where the user asked for no other warm-up.
- */
+/* Returns whether the turn at hand is only a warm-up: a suite's first, where the user asked for no other one. */
 static bool is_warmup(struct bench *bench)
 {
 	return bench->request->stops_when_decided && bench->request->warmup == 0 && bench_looks_warm_up(&bench->looks);

@@ -233,7 +233,7 @@ static int answer_source(struct texts *texts, const struct texts_question *quest
 
 /* ---- Directories that the user named ---- */
 
-/* A regular file below a directory; no link, ".." or mount of /proc leads out of it. */
+/* Opens a regular file below a directory; no link, ".." or mount of /proc leads out of it. */
 static int texts_open_below(int directory, const char *path)
 {
 	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
