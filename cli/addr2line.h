@@ -12,6 +12,6 @@ struct addr2line_style {
 	bool is_terminal; /* control characters in names are replaced */
 };
 
-/* `notes` (NULL: none): [frame] a text to append to its line, "" for none. */
+/* Prints as addr2line does; `notes` (NULL: none): [frame] a text to append to its line, "" for none. */
 void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address,
 	const struct symbolize_frames *frames, char *const *notes);

@@ -38,7 +38,7 @@ bool bench_looks_take(struct bench_looks *looks, const struct bench_runner *runn
 	const struct bench_record *const records[DIFF_SIDES], uint64_t pairs, const struct diff_suite_options *options,
 	struct error *err);
 
-/* A run failed: all benchmarks run from now on. False: they did already. */
+/* Takes note that a run failed: all benchmarks run from now on. False: they did already. */
 bool bench_looks_run_all(struct bench_looks *looks);
 
 /* No benchmarks are left out any more. */

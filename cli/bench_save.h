@@ -9,6 +9,6 @@
 COMMON_MUST_CHECK
 bool bench_save_prepare(const char *directory, struct error *err);
 
-/* `side`: "base" or "head". */
+/* Saves the runs of a side; `side`: "base" or "head". */
 COMMON_MUST_CHECK
 bool bench_save(const char *directory, const char *side, const struct profile *profile, mode_t mode, struct error *err);

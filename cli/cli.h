@@ -67,7 +67,7 @@ unsigned int cli_columns(int fd);
 /* Appends "wrote before.pb.gz (14.2 kB)", without a line end; "-" is standard output. */
 void cli_append_written(struct buffer *text, const char *path, uint64_t bytes);
 
-/* `kelvin: MESSAGE` on standard error. */
+/* Prints `kelvin: MESSAGE` on standard error. */
 void cli_print_error(const struct error *err);
 
 /* Prints lines, each with its newline, on standard error. */

@@ -299,11 +299,9 @@ static void keep_turn(struct bench *bench, const struct bench_turn *turn, bool i
 
 static void say_clock(struct bench *bench, const struct bench_clock *clock)
 {
-	static const double ms = 1e6;
-
 	progress_clear(&bench->progress);
 	cli_say("kelvin: a run takes %.0f ms on the clock and %.0f ms of CPU time, so that elapsed time is recorded and compared; --metric cpu compares CPU time\n",
-		clock->elapsed / ms, clock->cpu / ms);
+		clock->elapsed / 1e6, clock->cpu / 1e6);
 }
 
 /*
@@ -628,7 +626,7 @@ static void cmd_bench_request_deinit(struct cmd_bench_request *request)
 	comparison_deinit(&request->comparison);
 }
 
-/* `kelvin bench ./old ./new`: each is a command as --base and --head have it. */
+/* Takes the operands of `kelvin bench ./old ./new`: each is a command as --base and --head have it. */
 static bool take_operands(struct options *options, struct cmd_bench_request *request, int *code)
 {
 	int count = options->argc - optind;

@@ -65,9 +65,9 @@ static void print_advice(const char *command, const char *what)
 }
 
 /*
- * `level`: the highest value of perf_event_paranoid at which the kernel permits it without CAP_PERFMON: 0 for events of
- * whole CPUs, 1 for kernel code, 2 for the user's own code. Levels 3 (Debian) and 4 (Ubuntu) permit nothing. If the
- * level is low enough, a container is the reason.
+ * Prints what allows it; `level`: the highest value of perf_event_paranoid at which the kernel permits it without
+ * CAP_PERFMON: 0 for events of whole CPUs, 1 for kernel code, 2 for the user's own code. Levels 3 (Debian) and 4
+ * (Ubuntu) permit nothing. If the level is low enough, a container is the reason.
  */
 static void print_level_advice(const struct sampler_capabilities *can, int level)
 {

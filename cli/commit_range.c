@@ -85,7 +85,7 @@ bool commit_range_open(struct commit_range *range, struct texts *texts, struct e
 
 /* A question is this number in 8 bytes, and names, each with a NUL behind it. */
 /* The questions about files at the commit of base, and of head; of the range; and what was found: the first suspect. */
-enum question { BASE_FILES = 0x636f6d01, HEAD_FILES, BASE_TEXT, HEAD_TEXT, LOG, RENAMES, IDS, SUSPECT };
+enum commit_range_question { BASE_FILES = 0x636f6d01, HEAD_FILES, BASE_TEXT, HEAD_TEXT, LOG, RENAMES, IDS, SUSPECT };
 
 struct question_header {
 	uint64_t kind;

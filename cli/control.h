@@ -30,7 +30,10 @@ struct control {
 
 void control_init(struct control *control);
 
-/* `text`: the value of --control. ERROR_USAGE; ERROR_NOT_FOUND and others if a fifo cannot be opened. */
+/*
+ * Opens the files of a control; `text`: the value of --control. ERROR_USAGE; ERROR_NOT_FOUND and others if a fifo
+ * cannot be opened.
+ */
 COMMON_MUST_CHECK
 bool control_open(struct control *control, const char *text, struct error *err);
 void control_close(struct control *control);

@@ -130,7 +130,10 @@ void options_init(struct options *options, const struct cli_command *command, in
 	options_add_rows(options, help_rows, 0, &names);
 }
 
-/* `words`: '+' ends the options at the first word, '-' returns words in their order, ':' permutes them. */
+/*
+ * Returns the next option; `words`: '+' ends the options at the first word, '-' returns words in their order, ':'
+ * permutes them.
+ */
 static int next_option(struct options *options, char words)
 {
 	options->letters[0] = words;

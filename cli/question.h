@@ -27,7 +27,7 @@ bool question_is_asked(const struct question *question);
 /* Returns whether it is about the benchmarks of suites and nothing else, which the list of benchmarks answers. */
 bool question_is_of_benchmarks(const struct question *question, const struct profile *profile);
 
-/* ERROR_USAGE: an option that needs another one. */
+/* Checks the options together. ERROR_USAGE: an option that needs another one. */
 COMMON_MUST_CHECK
 bool question_check(const struct question *question, struct error *err);
 

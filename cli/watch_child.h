@@ -26,7 +26,7 @@ struct watch_outcome {
 	struct buffer out, said; /* NUL-terminated, cleaned of what a terminal would obey; lines stay */
 };
 
-/* `mask`: the signals that are blocked in work(context), whose result is the exit code. */
+/* Starts a child; `mask`: the signals that are blocked in work(context), whose result is the exit code. */
 COMMON_MUST_CHECK
 bool watch_child_start(struct watch_child *child, int directory, const sigset_t *mask, double deadline_s,
 	int (*work)(void *context), void *context, struct error *err);

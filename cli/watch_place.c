@@ -45,7 +45,7 @@ static bool watch_place_open_directory(struct watch_place *place, struct error *
 	return place->fd >= 0 || error_set_errno(err, errno, "cannot watch into %s", place->path);
 }
 
-/* A lock of fcntl(2): children do not have it, and the kernel tells whose it is. */
+/* Takes a lock of fcntl(2): children do not have it, and the kernel tells whose it is. */
 static bool lock_directory(struct watch_place *place, struct error *err)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -12,7 +12,7 @@ struct watch_place {
 	int fd, lock; /* owned */
 };
 
-/* ERROR_USAGE: another watch has it, whose process is named. */
+/* Opens the directory. ERROR_USAGE: another watch has it, whose process is named. */
 COMMON_MUST_CHECK
 bool watch_place_open(const char *path, struct watch_place *place, struct error *err);
 void watch_place_deinit(struct watch_place *place);

@@ -28,7 +28,7 @@ struct diff_function_units {
 	uint64_t *fingerprint; /* owned: [function] of its code; 0: not known, or it has several pieces */
 };
 
-/* `options`: the metric. Fails as diff_create_single(). */
+/* Sums the functions' values by unit; `options`: the metric. Fails as diff_create_single(). */
 COMMON_MUST_CHECK
 bool diff_function_units_create(const struct profile *profile, const struct diff_options *options,
 	struct diff_function_units **units, struct error *err);

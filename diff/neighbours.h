@@ -28,8 +28,8 @@ struct diff_neighbours {
 };
 
 /*
- * `meant`: [function] which ones; `profiles`: those that the diff was made of. All rows of callers are one family of
- * tests at the diff's rate, and all rows of callees are another one.
+ * Compares callers and callees of functions; `meant`: [function] which ones; `profiles`: those that the diff was made
+ * of. All rows of callers are one family of tests at the diff's rate, and all rows of callees are another one.
  */
 COMMON_MUST_CHECK
 bool diff_neighbours_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],

@@ -55,7 +55,7 @@ void words_ratio(const struct diff *diff, double base, double head, char out[WOR
 void words_append_short_name(
 	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out);
 
-/* The same; the name of a Python function with its file: "`S.run` in w.py". */
+/* Does the same; the name of a Python function with its file: "`S.run` in w.py". */
 void words_append_name(
 	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out);
 

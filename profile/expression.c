@@ -8,12 +8,12 @@
 
 enum { MOST_DEPTH = 200, MOST_REPEATS = 32767 /* RE_DUP_MAX */, SET_BYTES = (UCHAR_MAX + 1) / 8 };
 
-enum step { STEP_SET, STEP_ASSERT, STEP_SPLIT, STEP_JUMP, STEP_MATCH };
+enum expression_step { STEP_SET, STEP_ASSERT, STEP_SPLIT, STEP_JUMP, STEP_MATCH };
 enum assertion { AT_START, AT_END, AT_WORD_START, AT_WORD_END, AT_WORD_EDGE, IN_WORD };
 
 /* Jumps are relative, so that a part of the program can be copied to another place. */
 struct instruction {
-	enum step step;
+	enum expression_step step;
 	int32_t to;    /* STEP_JUMP; of STEP_SPLIT, the other way is the next instruction */
 	uint32_t what; /* the set, or the assertion */
 };

@@ -14,7 +14,7 @@ enum { EXPRESSION_MOST_INSTRUCTIONS = 8192 };
 
 struct expression;
 
-/* ERROR_USAGE: what is wrong with the text, as "a parenthesis is not closed". */
+/* Compiles an expression. ERROR_USAGE: what is wrong with the text, as "a parenthesis is not closed". */
 COMMON_MUST_CHECK
 bool expression_create(const char *text, bool ignores_case, struct expression **expression, struct error *err);
 void expression_destroy(struct expression *expression); /* NULL is allowed */

@@ -13,7 +13,7 @@ struct id_table {
 	struct hash_map sparse;
 };
 
-/* `count`: how many entries will be added. */
+/* Makes an empty table; `count`: how many entries will be added. */
 COMMON_MUST_CHECK
 bool id_table_init(struct id_table *table, size_t count, struct error *err);
 

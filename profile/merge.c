@@ -30,7 +30,7 @@ static bool merge_runs(struct profile_copy *copy, struct error *err)
 	return copy->fresh || say_of_each_run(copy->from, copy->into, first, err);
 }
 
-/* `threads`: [thread of `from`] thread of `into`. */
+/* Merges the threads; `threads`: [thread of `from`] thread of `into`. */
 static bool merge_threads(struct profile_copy *copy, uint32_t first_run, uint32_t *threads, struct error *err)
 {
 	for (uint32_t i = 0; i < copy->from->thread_count; i++)

@@ -43,7 +43,7 @@ static bool source_bounds_next_line(const char **at, const char *end, struct sou
 	return true;
 }
 
-/* `out:`, but not `public:`, which no function contains. */
+/* Recognises labels: `out:`, but not `public:`, which no function contains. */
 static bool is_label(const struct source_line *line)
 {
 	static const char *const sections[] = { "public", "private", "protected" };

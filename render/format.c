@@ -52,12 +52,12 @@ static void three_digits(double value, char *out, size_t size)
 		snprintf(out, size, value >= 9.995 ? "%.1f" : "%.2f", value);
 }
 
-struct step {
+struct format_step {
 	double size; /* size of the unit in base units */
 	const char *unit;
 };
 
-static struct format_text format_scaled(double value, const char *sign, const struct step *steps, size_t count)
+static struct format_text format_scaled(double value, const char *sign, const struct format_step *steps, size_t count)
 {
 	char number[24];
 	size_t i = 0;
@@ -74,8 +74,8 @@ static struct format_text format_scaled(double value, const char *sign, const st
 
 static struct format_text magnitude(double value, const char *sign, const char *unit)
 {
-	static const struct step times[] = { { 1, "ns" }, { 1e3, "µs" }, { 1e6, "ms" }, { 1e9, "s" } };
-	static const struct step sizes[] = { { 1, "B" }, { 1e3, "kB" }, { 1e6, "MB" }, { 1e9, "GB" } };
+	static const struct format_step times[] = { { 1, "ns" }, { 1e3, "µs" }, { 1e6, "ms" }, { 1e9, "s" } };
+	static const struct format_step sizes[] = { { 1, "B" }, { 1e3, "kB" }, { 1e6, "MB" }, { 1e9, "GB" } };
 	char number[24];
 
 	if (strcmp(unit, "nanoseconds") == 0)

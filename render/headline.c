@@ -115,7 +115,7 @@ static bool append_filters(const struct profile_selection *selection, struct buf
 	return ok;
 }
 
-/* `filters` as append_filters() has them: "" or " --focus parse". */
+/* Appends a command; `filters` as append_filters() has them: "" or " --focus parse". */
 static void headline_append_command(
 	const struct render_input *input, const char *filters, const char *options, struct buffer *out)
 {

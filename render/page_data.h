@@ -86,12 +86,12 @@ bool page_data_line_stacks(const struct render_input *input, struct buffer *out,
 
 enum { PAGE_NO_PART = UINT32_MAX };
 
-/* `left_out` ([part]): the page does not have it, since it would be too large. */
+/* Appends the benchmarks; `left_out` ([part]): the page does not have it, since it would be too large. */
 COMMON_MUST_CHECK
 bool page_data_benchmarks(
 	const struct render_suite *input, const bool *left_out, struct buffer *out, struct error *err);
 
-/* `left_out` as above. Makes both blocks. */
+/* Appends the history; `left_out` as above. Makes both blocks. */
 COMMON_MUST_CHECK
 bool page_data_history(const struct render_history *input, const bool *left_out, struct buffer *list,
 	struct buffer *values, struct error *err);

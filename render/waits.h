@@ -13,7 +13,7 @@
  */
 struct waits;
 
-/* NULL in `*waits`: no side has waits. */
+/* Adds up the waits. NULL in `*waits`: no side has waits. */
 COMMON_MUST_CHECK
 bool waits_create(const struct render_input *input, struct waits **waits, struct error *err);
 void waits_destroy(struct waits *waits);

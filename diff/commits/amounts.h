@@ -9,8 +9,8 @@
  */
 
 /*
- * amounts[change]: scaled, with its sign. `partners`: [function] what it is called on the other side, where it was
- * renamed; PROFILE_NONE.
+ * Fills amounts[change]: scaled, with its sign. `partners`: [function] what it is called on the other side, where it
+ * was renamed; PROFILE_NONE.
  */
 COMMON_MUST_CHECK
 bool amounts_of_changes(const struct diff *diff, const uint32_t *partners, double *amounts, struct error *err);

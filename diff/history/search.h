@@ -41,7 +41,7 @@ struct contrast {
 	double freedom; /* of it */
 };
 
-/* `process_rsd`: relative standard deviation between two processes. */
+/* Makes the contrast; `process_rsd`: relative standard deviation between two processes. */
 struct contrast contrast_of(const struct tested_rows *rows, const struct tested_row *row, size_t from, size_t at,
 	size_t to, const uint32_t *processes, double process_rsd);
 

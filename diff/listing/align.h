@@ -19,8 +19,8 @@ struct align_side {
 };
 
 /*
- * match[i], for each line of `base`: the line of `head` that is the same, or UINT32_MAX. Equal numbers only are
- * matched, and the matches increase.
+ * Aligns the lines of two texts; match[i], for each line of `base`: the line of `head` that is the same, or UINT32_MAX.
+ * Equal numbers only are matched, and the matches increase.
  */
 COMMON_MUST_CHECK
 bool align_lines(const struct align_side *base, const struct align_side *head, size_t line_numbers, uint32_t *match,

@@ -17,7 +17,7 @@ struct code_pieces {
 	size_t count;
 };
 
-/* `numbers`: [profile function] its number, or PROFILE_NONE: it is left out. */
+/* Collects the pieces of code; `numbers`: [profile function] its number, or PROFILE_NONE: it is left out. */
 COMMON_MUST_CHECK
 bool pieces_collect(
 	const struct profile *profile, const uint32_t *numbers, struct code_pieces *pieces, struct error *err);

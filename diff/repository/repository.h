@@ -32,9 +32,9 @@ struct repository_bounds {
 };
 
 /*
- * `directory` is in the work tree, or is the repository. `bounds`: NULL: none. ERROR_NOT_FOUND: it is not there, or in
- * no repository; ERROR_PERMISSION: git does not trust its owner, with the command that allows it, or it is out of the
- * bounds; ERROR_UNSUPPORTED: there is no git.
+ * Opens a repository; `directory` is in the work tree, or is the repository. `bounds`: NULL: none. ERROR_NOT_FOUND: it
+ * is not there, or in no repository; ERROR_PERMISSION: git does not trust its owner, with the command that allows it,
+ * or it is out of the bounds; ERROR_UNSUPPORTED: there is no git.
  */
 COMMON_MUST_CHECK
 bool repository_open(const char *directory, const struct repository_bounds *bounds, struct repository **repository,

@@ -14,10 +14,10 @@ struct family {
 };
 
 /*
- * Benjamini and Hochberg (1995) over the tested rows of a family without the whole, counting twins once, and weighted
- * by the difference that a row could show (Genovese, Roeder and Wasserman 2006): rows with few samples, which cannot
- * show an ordinary change, use less of the error rate. Fills q. `*alpha` becomes the p at which a row of weight 1 is
- * found at false discovery rate `rate`.
+ * Benjamini and Hochberg (1995) over the tested rows of a family without the whole, counting twins (rows with equal
+ * values) once, and weighted by the difference that a row could show (Genovese, Roeder and Wasserman 2006): rows with
+ * few samples, which cannot show an ordinary change, use less of the error rate. Fills q. `*alpha` becomes the p at
+ * which a row of weight 1 is found at false discovery rate `rate`.
  */
 COMMON_MUST_CHECK
 bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate,

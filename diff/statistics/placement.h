@@ -36,10 +36,10 @@ struct placement_estimate {
 	size_t count;
 };
 
-/* `size`: how much it matters, in any unit. */
+/* Adds a difference; `size`: how much it matters, in any unit. */
 void placement_estimate_add(struct placement_estimate *estimate, double effect, double variance, double size);
 
-/* False: there is nothing to estimate it from. */
+/* Ends the estimate. False: there is nothing to estimate it from. */
 bool placement_estimate_finish(const struct placement_estimate *estimate, double *variance, double *freedom);
 
 /* ---- Of a comparison ---- */

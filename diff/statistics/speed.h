@@ -19,7 +19,7 @@ struct speed {
 	bool explained;        /* delta lies within the range that the runs' own variation explains */
 };
 
-/* `delta`: NAN to take the median over the experiment's own rows. */
+/* Estimates the speed; `delta`: NAN to take the median over the experiment's own rows. */
 COMMON_MUST_CHECK
 bool speed_measure(const struct experiment *experiment, double delta, struct speed *speed, struct error *err);
 void speed_deinit(struct speed *speed);

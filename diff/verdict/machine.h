@@ -15,6 +15,8 @@
  */
 bool machine_is_reason(const struct diff_build *build, const struct proven *proven);
 
-/* "the program waits 600 ms more for a CPU per second; its own work is unchanged". `tolerated`: in scaled units. */
+/*
+ * Says "the program waits 600 ms more for a CPU per second; its own work is unchanged". `tolerated`: in scaled units.
+ */
 COMMON_MUST_CHECK
 bool machine_say(struct diff_build *build, double tolerated, struct error *err);

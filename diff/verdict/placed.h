@@ -12,6 +12,6 @@
 /* Returns whether placed functions have most of a difference of the whole that runs alone would prove. */
 bool placed_is_reason(const struct diff_build *build, const struct proven *proven);
 
-/* "same code, and head takes 20.1 % more CPU time per run (...) here; ...". Sets the verdict. */
+/* Says "same code, and head takes 20.1 % more CPU time per run (...) here; ...". Sets the verdict. */
 COMMON_MUST_CHECK
 bool placed_decide(struct diff_build *build, struct error *err);

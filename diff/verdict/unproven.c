@@ -96,8 +96,8 @@ static double largest_open(const struct diff_estimate *total)
 }
 
 /*
- * "; a change of more than 12 % is excluded", or "; an increase to more than 2.3 times is excluded"; "" if hardly
- * anything is.
+ * Writes "; a change of more than 12 % is excluded", or "; an increase to more than 2.3 times is excluded"; "" if
+ * hardly anything is.
  */
 static void bound_words(const struct diff_estimate *total, char out[static UNPROVEN_BOUND])
 {

@@ -5,8 +5,8 @@
 #include "profile/store/store.h"
 
 /*
- * The courier: the child process that speaks to one store (docs/decisions/91-courier.md), and what each kind of store
- * does in it.
+ * The courier (a network proxy): the child process that speaks to one store (docs/decisions/91-courier.md), and what
+ * each kind of store does in it.
  *
  * How a kind of store is added: its folder (profile/store/KIND/) defines a `const struct store_functions`, which stands
  * in the table of kinds.c. `prepare` runs in a process without rights that has read the profile; all others run in the
@@ -38,7 +38,7 @@ struct store_functions {
 		size_t count, struct store_profiles *profiles, struct error *err);
 };
 
-/* That of a kind. */
+/* Returns the functions of a kind. */
 const struct store_functions *store_functions_of(enum store_kind kind);
 
 extern const struct store_functions store_pyroscope, store_clickhouse, store_coroot;

@@ -17,9 +17,9 @@
 struct http;
 
 /*
- * `origin`: "https://host:8123", borrowed while the client lives, as are the secrets. Opens no connection. Files of
- * certificates that CURL_CA_BUNDLE, or else SSL_CERT_FILE, names are read now, with the rights that the process has.
- * ERROR_UNSUPPORTED: there is no libcurl.
+ * Makes a client; `origin`: "https://host:8123", borrowed while the client lives, as are the secrets. Opens no
+ * connection. Files of certificates that CURL_CA_BUNDLE, or else SSL_CERT_FILE, names are read now, with the rights
+ * that the process has. ERROR_UNSUPPORTED: there is no libcurl.
  */
 COMMON_MUST_CHECK
 bool http_create(const char *origin, const struct store_secrets *secrets, struct http **http, struct error *err);

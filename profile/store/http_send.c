@@ -146,7 +146,7 @@ bool http_send(struct http *http, const struct http_request *request, const stru
 
 /* ---- Answers ---- */
 
-/* One line of text: whatever is between two words is one space. */
+/* Makes one line of text: whatever is between two words is one space. */
 static size_t join_words(const char *bytes, size_t size, char *text, size_t room)
 {
 	size_t used = 0;

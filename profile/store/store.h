@@ -84,7 +84,7 @@ static inline void store_cleanup(struct store **store)
 /* ---- Sending ---- */
 
 /*
- * The parcel of one profile, which is what is sent of it: files in memory, made before the profile is read, so that a
+ * The parcel of one profile (the payload of its upload): files in memory, made before the profile is read, so that a
  * process without rights can fill them and its parent, which has them as well, can send them.
  */
 enum { STORE_PARCEL_PARTS = 8 };

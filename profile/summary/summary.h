@@ -152,7 +152,7 @@ size_t summary_archive_count(const struct summary_archive *archive);
 /* Returns the last one of that tag; SIZE_MAX: there is none. */
 size_t summary_archive_find(const struct summary_archive *archive, const uint8_t tag[SUMMARY_TAG_BYTES]);
 
-/* Borrowed from the archive's bytes. */
+/* Returns a tag, borrowed from the archive's bytes. */
 const uint8_t *summary_archive_tag(const struct summary_archive *archive, size_t index);
 
 /* Adds one to the set. */

@@ -130,7 +130,7 @@ COMMON_MUST_CHECK
 bool callgrind_table_vertex(
 	struct callgrind_table *table, const struct callgrind_vertex *vertex, uint32_t *id, struct error *err);
 
-/* `record`: without `next` and `location`. */
+/* Adds a cost; `record`: without `next` and `location`. */
 COMMON_MUST_CHECK
 bool callgrind_table_cost(struct callgrind_table *table, const struct callgrind_record *record, const int64_t *columns,
 	struct error *err);

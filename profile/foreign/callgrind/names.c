@@ -97,7 +97,10 @@ static void separators_deinit(struct separators *found)
 	free(found->at);
 }
 
-/* `leaf'2'caller'its caller`: the number is a level of recursion, and as good as a caller to tell contexts apart. */
+/*
+ * Splits `leaf'2'caller'its caller`: the number is a level of recursion, and as good as a caller to tell contexts
+ * apart.
+ */
 static bool path_of_text(struct callgrind_names *names, struct profile *profile, const char *text, size_t size,
 	uint32_t *path, struct error *err)
 {

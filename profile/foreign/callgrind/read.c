@@ -410,7 +410,7 @@ static bool read_command(struct callgrind_reader *r, const struct callgrind_text
 		       r->profile->strings, text->at, (size_t)(text->end - text->at), &r->profile->facts.command, err);
 }
 
-/* `callgrind-3.19.0`: the word before the version, as in other profiles. */
+/* Reads `callgrind-3.19.0`: the word before the version, as in other profiles. */
 static bool read_creator(struct callgrind_reader *r, const struct callgrind_text *text, struct error *err)
 {
 	static const char own[] = "callgrind-";

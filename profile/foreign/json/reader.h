@@ -57,10 +57,10 @@ bool json_reader_item(struct json_reader *json);
  */
 char json_reader_peek(struct json_reader *json);
 
-/* Values. null reads as "" and 0. */
+/* Reads values. null reads as "" and 0. */
 struct json_reader_string json_reader_text(struct json_reader *json);
 double json_reader_number(struct json_reader *json);
-/* Rounded; what is too large for it is a failure. */
+/* Reads a number, rounded; what is too large for it is a failure. */
 int64_t json_reader_integer(struct json_reader *json);
 void json_reader_skip(struct json_reader *json);
 

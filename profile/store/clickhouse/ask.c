@@ -96,7 +96,7 @@ static const char *ask_advice(int code)
 	}
 }
 
-/* "Code: 60. DB::Exception: Table ... (UNKNOWN_TABLE) (version ...)" without what is of no use to a reader. */
+/* Appends "Code: 60. DB::Exception: Table ... (UNKNOWN_TABLE) (version ...)" without what is of no use to a reader. */
 static void ask_words(const struct http *http, struct buffer *words, const struct http_answer *answer)
 {
 	static const char begin[] = "DB::Exception: ";

@@ -34,6 +34,6 @@ void clickhouse_query_profiles(
 /* Appends conditions on the columns service and start, which all large tables are in order of: "AND service = ...". */
 void clickhouse_query_place(struct clickhouse_query *query, const struct store_address *address);
 
-/* ERROR_UNSUPPORTED: the tables are of a later Kelvin. */
+/* Checks the version of the tables. ERROR_UNSUPPORTED: the tables are of a later Kelvin. */
 COMMON_MUST_CHECK
 bool clickhouse_check_schema(uint16_t schema, struct error *err);

@@ -30,7 +30,7 @@ struct numbers {
 	uint32_t count;
 };
 
-enum table { STRINGS, MAPPINGS, FUNCTIONS, LOCATIONS, TABLE_COUNT };
+enum pyroscope_split_table { STRINGS, MAPPINGS, FUNCTIONS, LOCATIONS, TABLE_COUNT };
 
 struct pyroscope_split {
 	const struct profile *profile;
@@ -72,7 +72,8 @@ void pyroscope_put_text(struct buffer *message, uint32_t field, const char *text
 /* ---- Tables of a piece ---- */
 
 /* Takes the number of an entry in the piece; true: it is new, and has to be written. */
-static bool pyroscope_split_take_number(struct pyroscope_split *split, enum table table, uint32_t id, uint32_t *number)
+static bool pyroscope_split_take_number(
+	struct pyroscope_split *split, enum pyroscope_split_table table, uint32_t id, uint32_t *number)
 {
 	struct numbers *numbers = &split->numbers[table];
 	bool is_new = numbers->piece[id] != split->piece;
