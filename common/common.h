@@ -37,6 +37,7 @@
 #include "common/shares.h"
 #include "common/string_table.h"
 #include "common/temporary.h"
+#include "common/text_cursor.h"
 #include "common/text_lines.h"
 #include "common/undumped.h"
 #include "common/unicode.h"

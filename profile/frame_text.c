@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MOST_DIGITS = 9 }; /* of a line, a column, a process or a thread */
+enum { MOST_NUMBER = 999999999 }; /* of a line, a column, a process or a thread */
 
 static const struct profile_frame_span none = { "", 0 };
 
@@ -40,24 +40,17 @@ static size_t count_digits_at_end(struct profile_frame_span s)
 	return count;
 }
 
-static uint32_t frame_text_number_of(const char *digits, size_t count)
-{
-	uint32_t number = 0;
-
-	for (size_t i = 0; i < count; i++)
-		number = number * 10 + (uint32_t)(digits[i] - '0');
-	return number;
-}
-
 /* Cuts `:8` from the end. Something has to stand before it. */
 static bool frame_text_cut_number(struct profile_frame_span *s, uint32_t *number)
 {
-	size_t digits = count_digits_at_end(*s);
+	size_t count = count_digits_at_end(*s);
+	struct text_cursor digits = { s->text + s->size - count, s->text + s->size };
+	uint64_t found;
 
-	if (digits == 0 || digits > MOST_DIGITS || s->size < digits + 2 || s->text[s->size - digits - 1] != ':')
+	if (s->size < count + 2 || digits.at[-1] != ':' || !text_take_number(&digits, MOST_NUMBER, &found))
 		return false;
-	*number = frame_text_number_of(s->text + s->size - digits, digits);
-	s->size -= digits + 1;
+	*number = (uint32_t)found;
+	s->size -= count + 1;
 	return true;
 }
 
@@ -185,16 +178,14 @@ struct profile_frame_text profile_frame_split(struct profile_frame_span text, st
 /* Reads digits, and what must stand behind them. */
 static bool take_id(struct profile_frame_span *s, char behind, int32_t *id)
 {
-	size_t digits = 0;
+	struct text_cursor rest = text_over(s->text, s->size);
+	uint64_t number;
 
-	while (digits < s->size && isdigit((unsigned char)s->text[digits]))
-		digits++;
-	if (digits == 0 || digits > MOST_DIGITS ||
-		(behind ? digits == s->size || s->text[digits] != behind : digits < s->size))
+	if (!text_take_number(&rest, MOST_NUMBER, &number) ||
+		(behind ? !text_take_byte(&rest, behind) : text_left(rest) > 0))
 		return false;
-	*id = (int32_t)frame_text_number_of(s->text, digits);
-	digits += behind != '\0';
-	*s = (struct profile_frame_span){ s->text + digits, s->size - digits };
+	*id = (int32_t)number;
+	*s = span_between(rest.at, rest.end);
 	return true;
 }
 
@@ -256,10 +247,12 @@ static bool take_async_profiler(struct profile_frame_span frame, struct profile_
 static bool take_perf_thread(struct profile_frame_span frame, struct profile_frame_owner *owner)
 {
 	size_t digits = count_digits_at_end(frame);
-	struct profile_frame_span pid = { frame.text, frame.size - digits }, rest;
+	struct profile_frame_span pid = { frame.text, frame.size - digits }, last = { frame.text + pid.size, digits },
+				  rest;
 	const char *dash;
+	int32_t tid;
 
-	if (digits == 0 || digits > MOST_DIGITS || pid.size < 3 || pid.text[pid.size - 1] != '/')
+	if (pid.size < 3 || pid.text[pid.size - 1] != '/' || !take_id(&last, '\0', &tid))
 		return false;
 	dash = memrchr(pid.text, '-', pid.size);
 	if (!dash || dash == frame.text)
@@ -267,7 +260,7 @@ static bool take_perf_thread(struct profile_frame_span frame, struct profile_fra
 	rest = span_between(dash + 1, pid.text + pid.size - 1);
 	if (!(rest.size == 1 && *rest.text == '?') && !take_id(&rest, '\0', &owner->pid))
 		return false;
-	owner->tid = (int32_t)frame_text_number_of(frame.text + frame.size - digits, digits);
+	owner->tid = tid;
 	owner->process = owner->thread = span_between(frame.text, dash);
 	return true;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/jit.h"
 
-#include "symbolize/hex.h"
 #include "symbolize/jitdump.h"
 #include "symbolize/placement.h"
 
@@ -29,19 +28,17 @@ struct jit_piece {
 	bool is_within_line; /* continues a line that is too long to be valid */
 };
 
-/* Reads digits, with or without 0x before them, and moves behind them; without digits, `*text` is unchanged. */
-static uint64_t jit_take_number(const char **text, const char *end)
+/* Takes digits, with or without 0x before them. */
+static bool jit_take_number(struct text_cursor *text, uint64_t *number)
 {
-	const char *digits = *text, *pos;
-	uint64_t number;
+	struct text_cursor digits = *text;
 
-	if (end - digits > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'x')
-		digits += 2;
-	pos = digits;
-	number = hex_take(&pos, end);
-	if (pos > digits)
-		*text = pos;
-	return number;
+	if (text_left(digits) > 2 && digits.at[0] == '0' && (digits.at[1] | 0x20) == 'x')
+		digits.at += 2;
+	if (!text_take_hex(&digits, number))
+		return false;
+	*text = digits;
+	return true;
 }
 
 /* Returns when the byte at an offset was written, as far as the file's sizes tell. */
@@ -63,19 +60,16 @@ static struct placement_time time_of_offset(const struct jit_clock *clock, uint6
 /* Parses `start size name`; the name extends to the end of the line. */
 static void jit_take_line(struct jit_reading *reading, const struct jit_piece *piece, const char *line, const char *end)
 {
+	struct text_cursor text = { line, end };
 	struct placement_code code = { 0 };
-	const char *pos = line, *number;
 	uint64_t start, size;
 
-	start = jit_take_number(&pos, end);
-	if (pos == line || pos == end || *pos != ' ')
+	if (!jit_take_number(&text, &start) || !text_take_byte(&text, ' ') || !jit_take_number(&text, &size) ||
+		!text_take_byte(&text, ' ') || text_left(text) == 0)
 		return;
-	number = ++pos;
-	size = jit_take_number(&pos, end);
-	code.name_at = piece->offset + (uint64_t)(pos + 1 - piece->bytes);
+	code.name_at = piece->offset + (uint64_t)(text.at - piece->bytes);
 	code.time = time_of_offset(reading->clock, code.name_at);
-	if (pos > number && end - pos > 1 && *pos == ' ')
-		placement_add(reading->placement, start, size, &code);
+	placement_add(reading->placement, start, size, &code);
 }
 
 /* Parses the complete lines; the rest moves to the start of the buffer. */

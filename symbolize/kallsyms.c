@@ -2,7 +2,6 @@
 #include "symbolize/kallsyms.h"
 
 #include "symbolize/addresses.h"
-#include "symbolize/hex.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,18 +36,18 @@ static size_t kallsyms_find_position(struct kallsyms_search *search, uint64_t st
 /* Parses `ffffffff81000000 T name\t[module]`; data symbols are skipped. */
 static void kallsyms_take_line(struct kallsyms_search *search, const char *line, const char *end)
 {
-	const char *pos = line;
-	uint64_t start = hex_take(&pos, end);
+	struct text_cursor text = { line, end };
+	uint64_t start;
 	size_t position;
 
-	if (pos == line || end - pos < 4 || pos[0] != ' ' || pos[2] != ' ')
+	if (!text_take_hex(&text, &start) || text_left(text) < 4 || text.at[0] != ' ' || text.at[2] != ' ')
 		return;
 	search->nonzero |= start != 0;
-	if (start == 0 || !memchr("tTwWi", pos[1], 5))
+	if (start == 0 || !memchr("tTwWi", text.at[1], 5))
 		return;
 	position = kallsyms_find_position(search, start);
 	if (position < search->count && start > search->found[position].start)
-		search->found[position] = (struct kallsyms_candidate){ start, pos + 3 };
+		search->found[position] = (struct candidate){ start, text.at + 3 };
 }
 
 static bool add_found(

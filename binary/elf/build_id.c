@@ -51,3 +51,13 @@ void elf_build_id_format(const struct elf_build_id *id, char *text)
 	}
 	text[2 * (size_t)id->size] = '\0';
 }
+
+bool elf_build_id_parse(const char *text, struct elf_build_id *id)
+{
+	struct text_cursor left = text_over(text, strlen(text));
+
+	*id = (struct elf_build_id){ 0 };
+	while (id->size < ELF_BUILD_ID_MAX_SIZE && text_take_hex_byte(&left, &id->bytes[id->size]))
+		id->size++;
+	return text_left(left) == 0 && id->size > 0;
+}

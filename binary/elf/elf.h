@@ -37,6 +37,9 @@ bool elf_build_id_from_notes(
 /* Writes lower-case hex and a NUL; `text` has room for 2 * ELF_BUILD_ID_MAX_SIZE + 1 characters. */
 void elf_build_id_format(const struct elf_build_id *id, char *text);
 
+/* Parses what elf_build_id_format() writes; false if the text is no build id. */
+bool elf_build_id_parse(const char *text, struct elf_build_id *id);
+
 /* ---- Images ---- */
 
 /*
@@ -339,3 +342,12 @@ struct elf_maps_entry {
  */
 COMMON_MUST_CHECK
 bool elf_maps_parse_line(char *line, pid_t pid, struct elf_maps_entry *entry, struct error *err);
+
+/*
+ * Calls `take` for every line of a text of /proc/PID/maps, which is changed. A line that is malformed is passed over:
+ * it costs the process one mapping. Fails if `take` does.
+ */
+COMMON_MUST_CHECK
+bool elf_maps_parse(char *text, pid_t pid,
+	bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
+	struct error *err);

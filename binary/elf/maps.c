@@ -2,8 +2,6 @@
 /* Parses lines of /proc/PID/maps. */
 #include "binary/elf/elf.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -26,46 +24,56 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* Reads a number in `base` that ends at `stop`, and moves past it. */
-static bool maps_number(char **pos, int base, char stop, uint64_t *value)
+/* Takes a hexadecimal number and what must stand behind it. */
+static bool maps_take_hex(struct text_cursor *text, char behind, uint64_t *number)
 {
-	char *end;
-
-	if (**pos == '-' || **pos == '+' || **pos == ' ')
-		return false;
-	*value = strtoull(*pos, &end, base);
-	if (end == *pos || *end != stop)
-		return false;
-	*pos = end + 1;
-	return true;
+	return text_take_hex(text, number) && text_take_byte(text, behind);
 }
 
 bool elf_maps_parse_line(char *line, pid_t pid, struct elf_maps_entry *entry, struct error *err)
 {
 	struct elf_maps_entry parsed = { .mapping = { .pid = pid } };
-	uint64_t major, minor, inode = 0;
-	char *pos = line;
-	char *end;
+	struct text_cursor text = text_over(line, strlen(line));
+	uint64_t major, minor, inode;
 
-	if (!maps_number(&pos, 16, '-', &parsed.mapping.start) || !maps_number(&pos, 16, ' ', &parsed.mapping.end) ||
+	if (!maps_take_hex(&text, '-', &parsed.mapping.start) || !maps_take_hex(&text, ' ', &parsed.mapping.end) ||
 		parsed.mapping.start >= parsed.mapping.end)
 		return error_set(err, ERROR_FORMAT, "bad address range");
-	if (strnlen(pos, 5) < 5 || pos[4] != ' ')
+	if (text_left(text) < 5 || text.at[4] != ' ')
 		return error_set(err, ERROR_FORMAT, "bad permissions");
-	parsed.executable = pos[2] == 'x';
-	pos += 5;
-	if (!maps_number(&pos, 16, ' ', &parsed.mapping.file_offset) || !maps_number(&pos, 16, ':', &major) ||
-		!maps_number(&pos, 16, ' ', &minor))
+	parsed.executable = text.at[2] == 'x';
+	text.at += 5;
+	if (!maps_take_hex(&text, ' ', &parsed.mapping.file_offset) || !maps_take_hex(&text, ':', &major) ||
+		!maps_take_hex(&text, ' ', &minor))
 		return error_set(err, ERROR_FORMAT, "bad offset or device");
-	inode = strtoull(pos, &end, 10);
-	if (end == pos || (*end != ' ' && *end != '\0'))
+	if (!text_take_number(&text, UINT64_MAX, &inode) || (text_left(text) > 0 && *text.at != ' '))
 		return error_set(err, ERROR_FORMAT, "bad inode");
-	pos = end + strspn(end, " ");
-	unescape(pos);
+	line += text.at - line;
+	line += strspn(line, " ");
+	unescape(line);
 	parsed.mapping.device_major = (uint32_t)major;
 	parsed.mapping.device_minor = (uint32_t)minor;
 	parsed.mapping.inode = inode;
-	parsed.mapping.path = pos;
+	parsed.mapping.path = line;
 	*entry = parsed;
+	return true;
+}
+
+bool elf_maps_parse(char *text, pid_t pid,
+	bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
+	struct error *err)
+{
+	char *line = text, *rest;
+
+	for (; line && *line; line = rest) {
+		struct elf_maps_entry entry;
+		struct error ignored;
+
+		rest = strchr(line, '\n');
+		if (rest)
+			*rest++ = '\0';
+		if (elf_maps_parse_line(line, pid, &entry, &ignored) && !take(context, &entry, err))
+			return false;
+	}
 	return true;
 }

@@ -62,44 +62,26 @@ static const char *repository_history_take_line(struct log_parser *p, size_t *si
 
 /* ---- Patches ---- */
 
-static bool repository_history_take_number(const char **at, const char *end, uint32_t *number)
-{
-	uint64_t value = 0;
-	const char *start = *at;
-
-	for (; *at < end && **at >= '0' && **at <= '9'; (*at)++) {
-		value = value * 10 + (uint64_t)(**at - '0');
-		if (value >= MAX_LINES)
-			return false;
-	}
-	*number = (uint32_t)value;
-	return *at > start;
-}
-
 /* Reads "12,3", or "12" where it is one line. */
-static bool take_span(const char **at, const char *end, char sign, uint32_t *line, uint32_t *count)
+static bool take_span(struct text_cursor *text, char sign, uint32_t *line, uint32_t *count)
 {
-	if (*at >= end || **at != sign)
+	uint64_t first, lines = 1;
+
+	if (!text_take_byte(text, sign) || !text_take_number(text, MAX_LINES - 1, &first) ||
+		(text_take_byte(text, ',') && !text_take_number(text, MAX_LINES - 1, &lines)))
 		return false;
-	(*at)++;
-	*count = 1;
-	if (!repository_history_take_number(at, end, line))
-		return false;
-	if (*at >= end || **at != ',')
-		return true;
-	(*at)++;
-	return repository_history_take_number(at, end, count);
+	*line = (uint32_t)first;
+	*count = (uint32_t)lines;
+	return true;
 }
 
 /* Reads "@@ -1,2 +3,4 @@ what follows". */
 static bool read_hunk_line(const char *line, size_t size, struct repository_hunk *hunk)
 {
-	const char *at = line + 3, *end = line + size;
+	struct text_cursor text = { line + 3, line + size };
 
-	if (!take_span(&at, end, '-', &hunk->old_line, &hunk->old_count) || at >= end || *at++ != ' ' ||
-		!take_span(&at, end, '+', &hunk->new_line, &hunk->new_count))
-		return false;
-	return end - at >= 3 && memcmp(at, " @@", 3) == 0;
+	return take_span(&text, '-', &hunk->old_line, &hunk->old_count) && text_take_byte(&text, ' ') &&
+	       take_span(&text, '+', &hunk->new_line, &hunk->new_count) && text_take_literal(&text, " @@");
 }
 
 static bool repository_history_read_texts(struct log_parser *p, char sign, uint32_t count, struct code_text *code)

@@ -50,16 +50,10 @@ bool store_is_address(const char *text)
 
 static bool is_port(const char *text, size_t size)
 {
-	unsigned int port = 0;
+	struct text_cursor left = text_over(text, size);
+	uint64_t port;
 
-	if (size == 0 || size > 5)
-		return false;
-	for (size_t i = 0; i < size; i++) {
-		if (!isdigit((unsigned char)text[i]))
-			return false;
-		port = port * 10 + (unsigned int)(text[i] - '0');
-	}
-	return port > 0 && port <= MOST_PORT;
+	return size <= 5 && text_take_number(&left, MOST_PORT, &port) && text_left(left) == 0 && port > 0;
 }
 
 /* Returns the size of "[::1]", as far as letters tell: libcurl parses what is in the brackets. */

@@ -31,14 +31,10 @@ static bool view_init(struct view *view, size_t room)
 /* Returns the value of `count` digits, or -1. */
 static int conceal_hex_value(const char *text, size_t count)
 {
-	int value = 0;
+	struct text_cursor digits = text_over(text, strnlen(text, count));
+	uint64_t value;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!isxdigit((unsigned char)text[i]))
-			return -1;
-		value = value * 16 + (isdigit((unsigned char)text[i]) ? text[i] - '0' : (text[i] | 0x20) - 'a' + 10);
-	}
-	return value;
+	return text_left(digits) == count && text_take_hex(&digits, &value) && text_left(digits) == 0 ? (int)value : -1;
 }
 
 /* Several bytes of a text that stand for one. */

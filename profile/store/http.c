@@ -200,17 +200,11 @@ static void copy_words(const struct http *http, const char *bytes, size_t size, 
 
 static double seconds_of(const char *value, size_t size)
 {
-	enum { MOST_DIGITS = 9 };
-	double seconds = 0;
+	const uint64_t most = 999999999;
+	struct text_cursor left = text_over(value, size);
+	uint64_t seconds;
 
-	if (size == 0 || size > MOST_DIGITS)
-		return 0;
-	for (size_t i = 0; i < size; i++) {
-		if (!isdigit((unsigned char)value[i]))
-			return 0;
-		seconds = seconds * 10 + (value[i] - '0');
-	}
-	return seconds;
+	return text_take_number(&left, most, &seconds) && text_left(left) == 0 ? (double)seconds : 0;
 }
 
 static void http_read_header(struct exchange *exchange, const char *line, size_t size)

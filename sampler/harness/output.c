@@ -131,16 +131,16 @@ static size_t line_clean(const char *text, size_t size, char *clean)
 	return count;
 }
 
-static void harness_output_keep_text(struct buffer *buffer, const struct output_text *text)
+static void harness_output_keep_text(struct buffer *buffer, const struct text_cursor *text)
 {
 	buffer->size = 0;
-	buffer_append(buffer, text->pos, output_text_size(text));
+	buffer_append(buffer, text->at, text_left(*text));
 }
 
-static bool harness_output_is_text(const struct buffer *buffer, const struct output_text *text)
+static bool harness_output_is_text(const struct buffer *buffer, const struct text_cursor *text)
 {
-	return buffer->size == output_text_size(text) &&
-	       (buffer->size == 0 || memcmp(buffer->data, text->pos, buffer->size) == 0);
+	return buffer->size == text_left(*text) &&
+	       (buffer->size == 0 || memcmp(buffer->data, text->at, buffer->size) == 0);
 }
 
 static void running_none(struct output_running *running, int64_t time_ns)
@@ -189,7 +189,7 @@ static bool found_add_time(struct output_found *found, const struct output_event
 
 /* "package::name". Foreign bytes become text here. */
 static bool found_name(
-	struct output_found *found, const struct buffer *scope, const struct output_text *name, struct error *err)
+	struct output_found *found, const struct buffer *scope, const struct text_cursor *name, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer whole, uri;
 	const bool has_scope = scope->size > 0;
@@ -199,7 +199,7 @@ static bool found_name(
 	if (has_scope)
 		buffer_append(&whole, scope->data, scope->size);
 	buffer_append_string(&whole, has_scope ? "::" : "");
-	buffer_append(&whole, name->pos, output_text_size(name));
+	buffer_append(&whole, name->at, text_left(*name));
 	if (!buffer_ok(&whole, err))
 		return false;
 	unicode_append_clean(&uri, whole.data);
@@ -217,15 +217,15 @@ static bool found_name(
 static bool is_aggregate(const struct harness_output *output, const struct output_event *event)
 {
 	const struct output_found *last = &output->found[output->count - 1];
-	const struct output_text start = { event->name.pos, event->name.pos + output->last.size };
+	const struct text_cursor start = { event->name.at, event->name.at + output->last.size };
 
 	return last->time_count > 1 && event->iterations == last->time_count &&
-	       output_text_size(&event->name) > output->last.size + 1 &&
-	       harness_output_is_text(&output->last, &start) && *start.end == '_';
+	       text_left(event->name) > output->last.size + 1 && harness_output_is_text(&output->last, &start) &&
+	       *start.end == '_';
 }
 
 static bool output_add(struct harness_output *output, const struct output_event *event, int64_t time_ns,
-	const struct output_text *name, struct error *err)
+	const struct text_cursor *name, struct error *err)
 {
 	struct output_running *running = &output->running;
 	struct output_found found = { .dialect = event->dialect, .stdev_ns = event->stdev_ns };
@@ -254,7 +254,7 @@ static bool output_result(
 {
 	struct output_found *last = output->count > 0 ? &output->found[output->count - 1] : NULL;
 	const struct output_running *running = &output->running;
-	struct output_text name = event->name;
+	struct text_cursor name = event->name;
 
 	if (event->dialect == OUTPUT_GOOGLE) {
 		if (!output->has_table[OUTPUT_GOOGLE])
@@ -266,9 +266,9 @@ static bool output_result(
 			return found_add_time(last, event, err);
 		}
 	}
-	if (name.pos == name.end && running->dialect == event->dialect && running->name.size > 0)
-		name = (struct output_text){ running->name.data, running->name.data + running->name.size };
-	return name.pos == name.end || output_add(output, event, time_ns, &name, err);
+	if (name.at == name.end && running->dialect == event->dialect && running->name.size > 0)
+		name = (struct text_cursor){ running->name.data, running->name.data + running->name.size };
+	return name.at == name.end || output_add(output, event, time_ns, &name, err);
 }
 
 /* One more of the same, which may be that which ended last. */
@@ -279,7 +279,7 @@ static void output_again(struct harness_output *output, const struct output_even
 	if (running->name.size == 0 && output->count > 0 &&
 		output->found[output->count - 1].dialect == event->dialect) {
 		harness_output_keep_text(&running->name,
-			&(struct output_text){ output->last.data, output->last.data + output->last.size });
+			&(struct text_cursor){ output->last.data, output->last.data + output->last.size });
 		running->dialect = event->dialect;
 	}
 	running->start_ns = time_ns;
@@ -345,7 +345,7 @@ static bool output_event(
 	case OUTPUT_VARIANT:
 		if (running->name.size > 0 && running->dialect == event->dialect) {
 			buffer_append_byte(&running->name, '[');
-			buffer_append(&running->name, event->name.pos, output_text_size(&event->name));
+			buffer_append(&running->name, event->name.at, text_left(event->name));
 			buffer_append_byte(&running->name, ']');
 		}
 		break;
@@ -383,7 +383,7 @@ void harness_output_line(
 	if (output->has_failed)
 		return;
 	size = line_clean(text, size < sizeof(line) ? size : sizeof(line), line);
-	event = output_dialect_read((struct output_text){ line, line + size }, is_complete);
+	event = output_dialect_read((struct text_cursor){ line, line + size }, is_complete);
 	if (!output_event(output, &event, time_ns, &err))
 		output->has_failed = true;
 }

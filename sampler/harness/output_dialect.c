@@ -6,20 +6,10 @@
 
 /* ---- Text: each function moves past what it takes, or leaves the text as it is ---- */
 
-static bool text_skip(struct output_text *text, const char *literal)
+static void text_skip_spaces(struct text_cursor *text)
 {
-	const size_t size = strlen(literal);
-
-	if (output_text_size(text) < size || memcmp(text->pos, literal, size) != 0)
-		return false;
-	text->pos += size;
-	return true;
-}
-
-static void text_skip_spaces(struct output_text *text)
-{
-	while (text->pos < text->end && *text->pos == ' ')
-		text->pos++;
+	while (text_take_byte(text, ' '))
+		;
 }
 
 static bool is_digit(char byte)
@@ -27,52 +17,42 @@ static bool is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
-static struct output_text text_word(struct output_text *text)
-{
-	struct output_text word = { text->pos, text->pos };
-
-	while (text->pos < text->end && *text->pos != ' ' && *text->pos != '\t')
-		text->pos++;
-	word.end = text->pos;
-	return word;
-}
-
 /* Returns where `literal` comes first, or last; NULL: nowhere. */
-static const char *text_find(const struct output_text *text, const char *literal)
+static const char *text_find(const struct text_cursor *text, const char *literal)
 {
-	return memmem(text->pos, output_text_size(text), literal, strlen(literal));
+	return memmem(text->at, text_left(*text), literal, strlen(literal));
 }
 
-static const char *text_find_last(const struct output_text *text, const char *literal)
+static const char *text_find_last(const struct text_cursor *text, const char *literal)
 {
-	struct output_text rest = *text;
+	struct text_cursor rest = *text;
 	const char *last = NULL, *found;
 
 	while ((found = text_find(&rest, literal))) {
 		last = found;
-		rest.pos = found + 1;
+		rest.at = found + 1;
 	}
 	return last;
 }
 
-static double text_digits(struct output_text *text, double *scale)
+static double text_digits(struct text_cursor *text, double *scale)
 {
 	double value = 0;
 
-	for (; text->pos < text->end && is_digit(*text->pos); text->pos++) {
-		value = value * 10 + (*text->pos - '0');
+	for (; text->at < text->end && is_digit(*text->at); text->at++) {
+		value = value * 10 + (*text->at - '0');
 		*scale *= 10;
 	}
 	return value;
 }
 
-static bool text_exponent(struct output_text *text, double *value)
+static bool text_exponent(struct text_cursor *text, double *value)
 {
-	struct output_text rest = *text;
-	const bool is_negative = text_skip(&rest, "e-");
+	struct text_cursor rest = *text;
+	const bool is_negative = text_take_literal(&rest, "e-");
 	double scale = 1, exponent;
 
-	if (!is_negative && !text_skip(&rest, "e+"))
+	if (!is_negative && !text_take_literal(&rest, "e+"))
 		return false;
 	exponent = text_digits(&rest, &scale);
 	*value *= pow(10, is_negative ? -exponent : exponent);
@@ -81,16 +61,15 @@ static bool text_exponent(struct output_text *text, double *value)
 }
 
 /* A decimal number that is no sum of money: up to 1e18, as all counts and all nanoseconds of 30 years are. */
-static bool output_dialect_text_number(struct output_text *text, double *number)
+static bool output_dialect_text_number(struct text_cursor *text, double *number)
 {
-	struct output_text rest = *text;
+	struct text_cursor rest = *text;
 	double scale = 1, value;
 
-	if (rest.pos == rest.end || !is_digit(*rest.pos))
+	if (rest.at == rest.end || !is_digit(*rest.at))
 		return false;
 	value = text_digits(&rest, &scale);
-	if (rest.pos < rest.end && *rest.pos == '.') {
-		rest.pos++;
+	if (text_take_byte(&rest, '.')) {
 		scale = 1;
 		value += text_digits(&rest, &scale) / scale;
 	}
@@ -102,12 +81,12 @@ static bool output_dialect_text_number(struct output_text *text, double *number)
 	return true;
 }
 
-static bool text_count(struct output_text *text, uint64_t *count)
+static bool text_count(struct text_cursor *text, uint64_t *count)
 {
-	struct output_text rest = *text;
+	struct text_cursor rest = *text;
 	double value;
 
-	if (!output_dialect_text_number(&rest, &value) || memchr(text->pos, '.', (size_t)(rest.pos - text->pos)))
+	if (!output_dialect_text_number(&rest, &value) || memchr(text->at, '.', (size_t)(rest.at - text->at)))
 		return false;
 	*count = (uint64_t)value;
 	*text = rest;
@@ -115,20 +94,21 @@ static bool text_count(struct output_text *text, uint64_t *count)
 }
 
 /* Reads a time with its unit: "1.5 us". */
-static bool text_time(struct output_text *text, double *time_ns)
+static bool text_time(struct text_cursor *text, double *time_ns)
 {
 	static const struct {
 		const char *name;
 		double ns;
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "\u00b5s", 1e3 }, { "\u03bcs", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
 		{ "ps", 1e-3 }, { "fs", 1e-6 } };
-	struct output_text rest = *text;
+	struct text_cursor rest = *text;
 	double value;
 
-	if (!output_dialect_text_number(&rest, &value) || !text_skip(&rest, " "))
+	if (!output_dialect_text_number(&rest, &value) || !text_take_literal(&rest, " "))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (text_skip(&rest, units[i].name) && (rest.pos == rest.end || *rest.pos == ' ' || *rest.pos == ']')) {
+		if (text_take_literal(&rest, units[i].name) &&
+			(rest.at == rest.end || *rest.at == ' ' || *rest.at == ']')) {
 			*time_ns = value * units[i].ns;
 			*text = rest;
 			return true;
@@ -140,59 +120,59 @@ static bool text_time(struct output_text *text, double *time_ns)
  */
 
 /* Iterations and time stand on both sides of a tab, wherever the benchmark has printed something before them. */
-static bool go_read_result(const struct output_text *line, struct output_event *event)
+static bool go_read_result(const struct text_cursor *line, struct output_event *event)
 {
-	for (const char *tab = line->pos; (tab = memchr(tab, '\t', (size_t)(line->end - tab))); tab++) {
-		struct output_text time = { tab + 1, line->end }, count = { tab, tab };
+	for (const char *tab = line->at; (tab = memchr(tab, '\t', (size_t)(line->end - tab))); tab++) {
+		struct text_cursor time = { tab + 1, line->end }, count = { tab, tab };
 
-		while (count.pos > line->pos && is_digit(count.pos[-1]))
-			count.pos--;
+		while (count.at > line->at && is_digit(count.at[-1]))
+			count.at--;
 		text_skip_spaces(&time);
 		if (text_count(&count, &event->iterations) && output_dialect_text_number(&time, &event->time_ns) &&
-			text_skip(&time, " ns/op"))
+			text_take_literal(&time, " ns/op"))
 			return true;
 	}
 	return false;
 }
 
-static void output_dialect_go_read(struct output_text line, bool is_complete, struct output_event *event)
+static void output_dialect_go_read(struct text_cursor line, bool is_complete, struct output_event *event)
 {
-	struct output_text rest = line, name;
+	struct text_cursor rest = line, name;
 
-	if (text_skip(&rest, "pkg: ") && is_complete) {
+	if (text_take_literal(&rest, "pkg: ") && is_complete) {
 		event->kind = OUTPUT_SCOPE;
 		event->name = rest;
 		return;
 	}
-	name = text_word(&rest);
+	name = text_take_word(&rest, " \t");
 	text_skip_spaces(&rest);
 	/* As testing's own rule: a name goes on with no small letter. A name alone is what -v prints first. */
-	if (!text_skip(&(struct output_text){ name.pos, name.end }, "Benchmark") ||
-		(name.end - name.pos > 9 && name.pos[9] >= 'a' && name.pos[9] <= 'z') ||
-		(rest.pos == rest.end ? !is_complete : *rest.pos != '\t'))
-		name.end = name.pos;
+	if (!text_take_literal(&(struct text_cursor){ name.at, name.end }, "Benchmark") ||
+		(name.end - name.at > 9 && name.at[9] >= 'a' && name.at[9] <= 'z') ||
+		(rest.at == rest.end ? !is_complete : *rest.at != '\t'))
+		name.end = name.at;
 	if (is_complete && go_read_result(&line, event))
 		event->kind = OUTPUT_RESULT;
-	else if (name.pos < name.end)
-		event->kind = rest.pos == rest.end ? OUTPUT_TITLE : OUTPUT_BEGIN;
+	else if (name.at < name.end)
+		event->kind = rest.at == rest.end ? OUTPUT_TITLE : OUTPUT_BEGIN;
 	event->name = name;
 }
 
 /* ---- google-benchmark: "BM_fib    1515 ns    1515 ns    18615 counters", when it has ended ---- */
 
-static void google_read(struct output_text line, bool is_complete, struct output_event *event)
+static void google_read(struct text_cursor line, bool is_complete, struct output_event *event)
 {
 	if (!is_complete)
 		return;
-	if (text_skip(&(struct output_text){ line.pos, line.end }, "Benchmark ") && text_find(&line, " Time ") &&
+	if (text_take_literal(&(struct text_cursor){ line.at, line.end }, "Benchmark ") && text_find(&line, " Time ") &&
 		text_find(&line, " CPU ") && text_find(&line, " Iterations"))
 		event->kind = OUTPUT_TABLE;
-	else if (text_skip(&(struct output_text){ line.pos, line.end }, "Running ") ||
+	else if (text_take_literal(&(struct text_cursor){ line.at, line.end }, "Running ") ||
 		 text_find(&line, " ERROR OCCURRED: ") || text_find(&line, " SKIPPED: "))
 		event->kind = OUTPUT_BOUNDARY;
 	/* Names may have spaces. The first two times in sequence end the name. */
-	for (const char *pos = line.pos; (pos = memchr(pos, ' ', (size_t)(line.end - pos))); pos++) {
-		struct output_text rest = { pos + 1, line.end };
+	for (const char *pos = line.at; (pos = memchr(pos, ' ', (size_t)(line.end - pos))); pos++) {
+		struct text_cursor rest = { pos + 1, line.end };
 		double cpu_ns;
 
 		if (!text_time(&rest, &event->time_ns))
@@ -201,12 +181,12 @@ static void google_read(struct output_text line, bool is_complete, struct output
 		if (!text_time(&rest, &cpu_ns))
 			continue;
 		text_skip_spaces(&rest);
-		if (!text_count(&rest, &event->iterations) || (rest.pos < rest.end && *rest.pos != ' '))
+		if (!text_count(&rest, &event->iterations) || (rest.at < rest.end && *rest.at != ' '))
 			continue;
-		while (pos > line.pos && pos[-1] == ' ')
+		while (pos > line.at && pos[-1] == ' ')
 			pos--;
 		event->kind = OUTPUT_RESULT;
-		event->name = (struct output_text){ line.pos, pos };
+		event->name = (struct text_cursor){ line.at, pos };
 		return;
 	}
 }
@@ -214,7 +194,7 @@ static void google_read(struct output_text line, bool is_complete, struct output
 /* ---- criterion: "Benchmarking fib: Collecting 100 samples in …", "… Analyzing", "fib   time:   [low middle high]"
  * ---- */
 
-static bool criterion_read_state(struct output_text line, struct output_event *event)
+static bool criterion_read_state(struct text_cursor line, struct output_event *event)
 {
 	static const struct {
 		const char *text;
@@ -222,7 +202,7 @@ static bool criterion_read_state(struct output_text line, struct output_event *e
 	} states[] = { { ": Collecting ", OUTPUT_MEASURE }, { ": Analyzing", OUTPUT_END },
 		{ ": Warming up ", OUTPUT_BEGIN }, { ": Profiling ", OUTPUT_NOTHING }, { ": Running ", OUTPUT_BEGIN } };
 
-	if (!text_skip(&line, "Benchmarking ") || line.pos == line.end)
+	if (!text_take_literal(&line, "Benchmarking ") || line.at == line.end)
 		return false;
 	event->kind = OUTPUT_BEGIN;
 	event->name = line;
@@ -232,7 +212,7 @@ static bool criterion_read_state(struct output_text line, struct output_event *e
 		if (found) {
 			event->kind = states[i].kind;
 			event->name.end = found;
-			line.pos = found + strlen(states[i].text);
+			line.at = found + strlen(states[i].text);
 			if (event->kind == OUTPUT_MEASURE && !text_count(&line, &event->rounds))
 				event->rounds = 0;
 			return true;
@@ -241,7 +221,7 @@ static bool criterion_read_state(struct output_text line, struct output_event *e
 	return true;
 }
 
-static void criterion_read(struct output_text line, bool is_complete, struct output_event *event)
+static void criterion_read(struct text_cursor line, bool is_complete, struct output_event *event)
 {
 	/* The interval holds the true time in 95 of 100 cases, by default. */
 	static const double interval_errors = 2 * 1.96;
@@ -252,10 +232,10 @@ static void criterion_read(struct output_text line, bool is_complete, struct out
 		return;
 	found = text_find_last(&line, "time:   [");
 	if (found) {
-		struct output_text rest = { found + 9, line.end };
+		struct text_cursor rest = { found + 9, line.end };
 
-		if (text_time(&rest, &low_ns) && text_skip(&rest, " ") && text_time(&rest, &event->time_ns) &&
-			text_skip(&rest, " ") && text_time(&rest, &high_ns) && text_skip(&rest, "]")) {
+		if (text_time(&rest, &low_ns) && text_take_literal(&rest, " ") && text_time(&rest, &event->time_ns) &&
+			text_take_literal(&rest, " ") && text_time(&rest, &high_ns) && text_take_literal(&rest, "]")) {
 			event->kind = OUTPUT_RESULT;
 			event->error_ns = fabs(high_ns - low_ns) / interval_errors;
 		}
@@ -263,25 +243,25 @@ static void criterion_read(struct output_text line, bool is_complete, struct out
 	}
 	/* cargo: "     Running benches/suite.rs (target/release/deps/suite-4a2a08e3ef0c7cc0)" */
 	text_skip_spaces(&line);
-	if (text_skip(&line, "Running ") && (found = text_find_last(&line, " (")) && line.end[-1] == ')') {
+	if (text_take_literal(&line, "Running ") && (found = text_find_last(&line, " (")) && line.end[-1] == ')') {
 		event->kind = OUTPUT_SCOPE;
-		event->name = (struct output_text){ line.pos, found };
+		event->name = (struct text_cursor){ line.at, found };
 	}
 }
 
 /* ---- hyperfine: "Benchmark 1: sleep 0.1", "  Time (mean ± σ): 100.9 ms ± 0.3 ms", "  Range (min … max): …   10 runs"
  */
 
-static void hyperfine_read(struct output_text line, bool is_complete, struct output_event *event)
+static void hyperfine_read(struct text_cursor line, bool is_complete, struct output_event *event)
 {
-	struct output_text rest = line;
+	struct text_cursor rest = line;
 	const char *found;
 
 	if (!is_complete)
 		return;
-	if (text_skip(&rest, "Benchmark ")) {
-		text_skip(&rest, "#");
-		if (text_count(&rest, &event->rounds) && text_skip(&rest, ": ")) {
+	if (text_take_literal(&rest, "Benchmark ")) {
+		text_take_literal(&rest, "#");
+		if (text_count(&rest, &event->rounds) && text_take_literal(&rest, ": ")) {
 			event->kind = OUTPUT_BEGIN;
 			event->name = rest;
 		}
@@ -289,23 +269,23 @@ static void hyperfine_read(struct output_text line, bool is_complete, struct out
 		return;
 	}
 	text_skip_spaces(&rest);
-	if (text_skip(&rest, "Time (") && (found = text_find(&rest, "):"))) {
-		rest.pos = found + 2;
+	if (text_take_literal(&rest, "Time (") && (found = text_find(&rest, "):"))) {
+		rest.at = found + 2;
 		text_skip_spaces(&rest);
 		if (!text_time(&rest, &event->time_ns))
 			return;
 		event->kind = OUTPUT_RESULT;
 		event->rounds = 1;
-		if (text_skip(&rest, " \u00b1")) {
+		if (text_take_literal(&rest, " \u00b1")) {
 			text_skip_spaces(&rest);
 			if (!text_time(&rest, &event->stdev_ns))
 				event->stdev_ns = 0;
 		}
-	} else if (text_skip(&rest, "Range (") && (found = text_find_last(&rest, " runs"))) {
+	} else if (text_take_literal(&rest, "Range (") && (found = text_find_last(&rest, " runs"))) {
 		rest.end = found;
-		rest.pos = found;
-		while (rest.pos > line.pos && is_digit(rest.pos[-1]))
-			rest.pos--;
+		rest.at = found;
+		while (rest.at > line.at && is_digit(rest.at[-1]))
+			rest.at--;
 		if (text_count(&rest, &event->rounds))
 			event->kind = OUTPUT_ROUNDS;
 	}
@@ -315,7 +295,7 @@ static void hyperfine_read(struct output_text line, bool is_complete, struct out
  * Warmup Iteration   1: 80.1 us/op", "Iteration   1: 76.3 us/op" ---- */
 
 /* Reads the time of an operation: "76.3 us/op", "0.013 ops/ns", of many single times "0.064 ±(99.9%) 0.001 us/op". */
-static bool jmh_read_score(struct output_text text, double *time_ns)
+static bool jmh_read_score(struct text_cursor text, double *time_ns)
 {
 	static const struct {
 		const char *per_operation, *operations_per;
@@ -326,12 +306,12 @@ static bool jmh_read_score(struct output_text text, double *time_ns)
 
 	if (!output_dialect_text_number(&text, &value) || !(value > 0))
 		return false;
-	if (text_skip(&text, " \u00b1(99.9%) ") && !output_dialect_text_number(&text, &error))
+	if (text_take_literal(&text, " \u00b1(99.9%) ") && !output_dialect_text_number(&text, &error))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		bool is_rate = text_skip(&text, units[i].operations_per);
+		bool is_rate = text_take_literal(&text, units[i].operations_per);
 
-		if (!is_rate && !text_skip(&text, units[i].per_operation))
+		if (!is_rate && !text_take_literal(&text, units[i].per_operation))
 			continue;
 		*time_ns = is_rate ? units[i].ns / value : units[i].ns * value;
 		return true;
@@ -339,24 +319,25 @@ static bool jmh_read_score(struct output_text text, double *time_ns)
 	return false;
 }
 
-static void jmh_read(struct output_text line, bool is_complete, struct output_event *event)
+static void jmh_read(struct text_cursor line, bool is_complete, struct output_event *event)
 {
-	struct output_text rest = line;
+	struct text_cursor rest = line;
 	uint64_t number;
 
 	if (!is_complete)
 		return;
-	if (text_skip(&rest, "# Benchmark: ")) {
+	if (text_take_literal(&rest, "# Benchmark: ")) {
 		event->kind = OUTPUT_BEGIN;
 		event->name = rest;
-	} else if (text_skip(&rest, "# Parameters: (") && rest.end > rest.pos && rest.end[-1] == ')') {
+	} else if (text_take_literal(&rest, "# Parameters: (") && rest.end > rest.at && rest.end[-1] == ')') {
 		event->kind = OUTPUT_VARIANT;
-		event->name = (struct output_text){ rest.pos, rest.end - 1 };
-	} else if (text_skip(&rest, "# Fork: ") || text_skip(&rest, "# Warmup Iteration ")) {
+		event->name = (struct text_cursor){ rest.at, rest.end - 1 };
+	} else if (text_take_literal(&rest, "# Fork: ") || text_take_literal(&rest, "# Warmup Iteration ")) {
 		event->kind = OUTPUT_AGAIN;
-	} else if (text_skip(&rest, "Iteration ")) {
+	} else if (text_take_literal(&rest, "Iteration ")) {
 		text_skip_spaces(&rest);
-		if (text_count(&rest, &number) && text_skip(&rest, ": ") && jmh_read_score(rest, &event->time_ns))
+		if (text_count(&rest, &number) && text_take_literal(&rest, ": ") &&
+			jmh_read_score(rest, &event->time_ns))
 			event->kind = OUTPUT_ROUND;
 	}
 }
@@ -365,7 +346,7 @@ static void jmh_read(struct output_text line, bool is_complete, struct output_ev
 
 static const struct {
 	const char *name;
-	void (*read)(struct output_text line, bool is_complete, struct output_event *event);
+	void (*read)(struct text_cursor line, bool is_complete, struct output_event *event);
 } dialects[OUTPUT_DIALECTS] = {
 	[OUTPUT_GO] = { "go test -bench", output_dialect_go_read },
 	[OUTPUT_GOOGLE] = { "google-benchmark", google_read },
@@ -379,7 +360,7 @@ const char *output_dialect_name(enum output_dialect dialect)
 	return dialects[dialect].name;
 }
 
-struct output_event output_dialect_read(struct output_text line, bool is_complete)
+struct output_event output_dialect_read(struct text_cursor line, bool is_complete)
 {
 	struct output_event event;
 

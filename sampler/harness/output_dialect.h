@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "common/common.h"
 
 /*
  * The dialects of benchmark programs, line by line: which programs are known, and what each of them prints when a
@@ -42,20 +40,10 @@ enum output_event_kind {
 	OUTPUT_ROUNDS,   /* how many rounds the result before consists of */
 };
 
-/* A piece of a line, borrowed; not terminated by NUL. */
-struct output_text {
-	const char *pos, *end;
-};
-
-static inline size_t output_text_size(const struct output_text *text)
-{
-	return (size_t)(text->end - text->pos);
-}
-
 struct output_event {
 	enum output_event_kind kind;
 	enum output_dialect dialect;
-	struct output_text name; /* of the line; empty: what began last */
+	struct text_cursor name; /* of the line; empty: what began last */
 	double time_ns;          /* of one iteration */
 	double stdev_ns;         /* of this time, between rounds; 0: not known */
 	double error_ns;         /* of this time; 0: not known */
@@ -70,4 +58,4 @@ const char *output_dialect_name(enum output_dialect dialect);
  * Reads a line without escape sequences and control characters other than tabs. A line that is not complete says
  * nothing but that a benchmark begins. OUTPUT_NOTHING for lines that no dialect knows.
  */
-struct output_event output_dialect_read(struct output_text line, bool is_complete);
+struct output_event output_dialect_read(struct text_cursor line, bool is_complete);

@@ -76,7 +76,7 @@ static uint64_t find_shift(struct elf_image *image, uint64_t noted_base)
 	return elf_image_section(image, ".stapsdt.base", &base) ? base.address - noted_base : 0;
 }
 
-static bool text_is(const char *text, const char *expected)
+static bool work_text_is(const char *text, const char *expected)
 {
 	return text && strcmp(text, expected) == 0;
 }
@@ -89,7 +89,7 @@ static bool take_probe(struct elf_image *image, struct byte_reader note, const c
 	const char *noted_provider = byte_reader_string(&note, NULL), *noted_name = byte_reader_string(&note, NULL);
 	uint64_t shift;
 
-	if (!text_is(noted_provider, provider) || !text_is(noted_name, name))
+	if (!work_text_is(noted_provider, provider) || !work_text_is(noted_name, name))
 		return false;
 	shift = find_shift(image, base);
 	*place = (struct work_place){ 0 };

@@ -56,25 +56,6 @@ static bool part_read_profile(struct part_reader *reader, struct profile_recordi
 	return true;
 }
 
-/* Parses hexadecimal digits. False if there is no build id. */
-static bool part_read_parse_build_id(const char *text, struct elf_build_id *id)
-{
-	size_t size = strlen(text) / 2;
-
-	*id = (struct elf_build_id){ 0 };
-	if (size == 0 || size > ELF_BUILD_ID_MAX_SIZE)
-		return false;
-	for (size_t i = 0; i < size; i++) {
-		unsigned int byte;
-
-		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
-			return false;
-		id->bytes[i] = (uint8_t)byte;
-	}
-	id->size = (uint8_t)size;
-	return true;
-}
-
 /* The mapping of the kernel if a stack has kernel code; NULL otherwise. */
 static const struct profile_mapping *sampled_kernel(const struct profile *profile)
 {
@@ -96,7 +77,7 @@ static bool find_kernel(struct part_reader *reader, uint64_t text, struct error 
 	if (!mapping)
 		return true;
 	reader->kernel_is_known = true;
-	if (!part_read_parse_build_id(profile_string(profile, mapping->build_id), &reader->files.kernel))
+	if (!elf_build_id_parse(profile_string(profile, mapping->build_id), &reader->files.kernel))
 		reader->files.kernel.size = 0;
 	if (!recorded_kernel_find(&reader->files, profile_string(profile, profile->facts.kernel), text, "_text",
 		    &reader->kernel, err))
@@ -132,7 +113,7 @@ static bool find_images(struct part_reader *reader, struct recording *result, st
 		const struct profile_mapping *mapping = &profile->mappings[i];
 		const char *path = profile_string(profile, mapping->path);
 		struct elf_build_id id;
-		bool has_id = part_read_parse_build_id(profile_string(profile, mapping->build_id), &id);
+		bool has_id = elf_build_id_parse(profile_string(profile, mapping->build_id), &id);
 		struct error why;
 
 		if (mapping->kind == PROFILE_MAPPING_ANON && !find_jit_map(reader, (uint32_t)i, result, err))

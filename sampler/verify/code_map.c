@@ -11,11 +11,11 @@
 static bool keeps_frame_pointers(struct elf_image *image)
 {
 	enum { HEADER_BYTES = 32, FIRST_MINOR = 21 };
-	static const char go1[] = "go1.";
 	struct elf_section section;
 	struct byte_reader r;
 	const uint8_t *text;
-	unsigned int minor = 0;
+	struct text_cursor version;
+	uint64_t minor = 0;
 	size_t size;
 
 	if (!elf_image_section(image, ".go.buildinfo", &section))
@@ -24,11 +24,11 @@ static bool keeps_frame_pointers(struct elf_image *image)
 	byte_reader_skip(&r, HEADER_BYTES);
 	size = byte_reader_uleb128(&r);
 	text = byte_reader_bytes(&r, size);
-	if (!text || size <= sizeof(go1) - 1 || memcmp(text, go1, sizeof(go1) - 1) != 0)
+	if (!text)
 		return false;
-	for (size_t i = sizeof(go1) - 1; i < size && text[i] >= '0' && text[i] <= '9' && minor < FIRST_MINOR; i++)
-		minor = minor * 10 + (unsigned int)(text[i] - '0');
-	return minor >= FIRST_MINOR;
+	version = text_over((const char *)text, size);
+	return text_take_literal(&version, "go1.") && text_take_number(&version, UINT64_MAX, &minor) &&
+	       minor >= FIRST_MINOR;
 }
 
 static void describe_region(

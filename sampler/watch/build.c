@@ -124,14 +124,6 @@ void watch_image_of(const char *mountinfo, const char *cgroup, char image[static
 
 /* ---- The environment ---- */
 
-static int watch_build_hex_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	digit = (char)tolower((unsigned char)digit);
-	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
 /* Copies a percent-encoded value without blanks around it; false: it is too long. */
 static bool watch_build_decode(const char *from, size_t size, char value[static WATCH_WORD_BYTES])
 {
@@ -144,17 +136,14 @@ static bool watch_build_decode(const char *from, size_t size, char value[static 
 	while (size > 0 && isspace((unsigned char)from[size - 1]))
 		size--;
 	for (size_t i = 0; i < size; i++) {
-		bool is_coded = from[i] == '%' && i + 2 < size && watch_build_hex_value(from[i + 1]) >= 0 &&
-				watch_build_hex_value(from[i + 2]) >= 0;
+		struct text_cursor code = { from + i + 1, from + size };
+		uint8_t byte = (uint8_t)from[i];
 
 		if (used + 1 >= WATCH_WORD_BYTES)
 			return false;
-		value[used] = from[i];
-		if (is_coded)
-			value[used] =
-				(char)(watch_build_hex_value(from[i + 1]) * 16 + watch_build_hex_value(from[i + 2]));
-		used++;
-		i += is_coded ? 2 : 0;
+		if (from[i] == '%' && text_take_hex_byte(&code, &byte))
+			i += 2;
+		value[used++] = (char)byte;
 	}
 	value[used] = '\0';
 	return strlen(value) == used;

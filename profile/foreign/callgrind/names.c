@@ -130,31 +130,26 @@ static bool path_of_text(struct callgrind_names *names, struct profile *profile,
 /* Returns the size of `(12)` at the start of a text; `(below main)` is a name. Returns its size, 0: there is none. */
 static size_t id_size(const char *text, size_t size, uint64_t *id)
 {
-	size_t i = 1;
+	struct text_cursor left = text_over(text, size);
 
 	*id = 0;
-	if (size < 3 || text[0] != '(')
-		return 0;
-	for (; i < size && isdigit((unsigned char)text[i]); i++)
-		if (!checked_mul(*id, 10, id) || !checked_add(*id, (uint64_t)(text[i] - '0'), id))
-			return 0;
-	return i > 1 && i < size && text[i] == ')' ? i + 1 : 0;
+	return text_take_byte(&left, '(') && text_take_number(&left, UINT64_MAX, id) && text_take_byte(&left, ')')
+		       ? size - text_left(left)
+		       : 0;
 }
 
 /* Returns the size of ` [2/3]` at the end of a name; 0: there is none. Only names of calls have it. */
 static size_t callgrind_names_number_size(const char *text, size_t size)
 {
-	const char *open = memrchr(text, '[', size), *at = open ? open + 1 : NULL, *end = text + size;
+	const char *open = memrchr(text, '[', size);
+	struct text_cursor left = { open ? open + 1 : text, text + size };
+	uint64_t ignored;
 
-	if (!open || open < text + 2 || open[-1] != ' ')
-		return 0;
-	while (at < end && isdigit((unsigned char)*at))
-		at++;
-	if (at == open + 1 || at == end || *at++ != '/')
-		return 0;
-	while (at < end && isdigit((unsigned char)*at))
-		at++;
-	return at + 1 == end && *at == ']' ? (size_t)(end - open) + 1 : 0;
+	return open && open >= text + 2 && open[-1] == ' ' && text_take_number(&left, UINT64_MAX, &ignored) &&
+			       text_take_byte(&left, '/') && text_take_number(&left, UINT64_MAX, &ignored) &&
+			       text_is(left, "]")
+		       ? (size_t)(left.end - open) + 1
+		       : 0;
 }
 
 static bool name_add(struct callgrind_names *names, struct profile *profile, enum callgrind_name_kind kind,

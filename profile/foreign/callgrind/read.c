@@ -36,11 +36,6 @@ struct callgrind_reader {
 	uint32_t called_object, called_file, called;    /* of the next call; PROFILE_NONE: as the caller */
 };
 
-/* The part of a line that has not been read. */
-struct callgrind_text {
-	const char *at, *end;
-};
-
 static void callgrind_reader_deinit(struct callgrind_reader *r)
 {
 	text_lines_deinit(&r->lines);
@@ -51,37 +46,19 @@ static void callgrind_reader_deinit(struct callgrind_reader *r)
 
 /* ---- Numbers ---- */
 
-static void skip_spaces(struct callgrind_text *text)
-{
-	while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
-		text->at++;
-}
-
-static int digit_of(char c, bool is_hex)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (is_hex && c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return is_hex && c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-static bool is_end_of_word(const struct callgrind_text *text)
+static bool is_end_of_word(const struct text_cursor *text)
 {
 	return text->at == text->end || *text->at == ' ' || *text->at == '\t';
 }
 
 /* Reads a decimal number, or a hexadecimal one behind `0x`, which ends at a space or at the end. */
-static bool callgrind_read_number(struct callgrind_text *text, uint64_t *number)
+static bool callgrind_read_number(struct text_cursor *text, uint64_t *number)
 {
-	bool is_hex = text->end - text->at > 2 && text->at[0] == '0' && (text->at[1] == 'x' || text->at[1] == 'X');
-	const char *start = text->at += is_hex ? 2 : 0;
+	bool is_hex = text_left(*text) > 2 && text->at[0] == '0' && (text->at[1] | 0x20) == 'x';
 
-	*number = 0;
-	for (int digit; text->at < text->end && (digit = digit_of(*text->at, is_hex)) >= 0; text->at++)
-		if (!checked_mul(*number, is_hex ? 16 : 10, number) || !checked_add(*number, (uint64_t)digit, number))
-			return false;
-	return text->at > start && is_end_of_word(text);
+	text->at += is_hex ? 2 : 0;
+	return (is_hex ? text_take_hex(text, number) : text_take_number(text, UINT64_MAX, number)) &&
+	       is_end_of_word(text);
 }
 
 static bool fail_number(struct error *err)
@@ -91,7 +68,7 @@ static bool fail_number(struct error *err)
 }
 
 /* Reads one position: a number, `+` and a number or `-` and a number from the last one, or `*`, the last one. */
-static bool read_position(struct callgrind_text *text, uint64_t *position, struct error *err)
+static bool read_position(struct text_cursor *text, uint64_t *position, struct error *err)
 {
 	int sign = text->at < text->end ? *text->at : '\0';
 	uint64_t number;
@@ -108,10 +85,10 @@ static bool read_position(struct callgrind_text *text, uint64_t *position, struc
 	return true;
 }
 
-static bool read_positions(struct callgrind_reader *r, struct callgrind_text *text, struct error *err)
+static bool read_positions(struct callgrind_reader *r, struct text_cursor *text, struct error *err)
 {
 	for (size_t i = 0; i < r->position_count; i++) {
-		skip_spaces(text);
+		text_skip_blanks(text);
 		if (!read_position(text, &r->position[i], err))
 			return false;
 	}
@@ -138,10 +115,10 @@ static bool take_negative(struct callgrind_reader *r, size_t column, struct erro
 
 /* Costs at the end of a line may be missing: they are 0. cachegrind writes `.` for events that cannot happen there. */
 static bool read_costs(
-	struct callgrind_reader *r, struct callgrind_text *text, int64_t costs[CALLGRIND_MAX_EVENTS], struct error *err)
+	struct callgrind_reader *r, struct text_cursor *text, int64_t costs[CALLGRIND_MAX_EVENTS], struct error *err)
 {
 	memset(costs, 0, r->table.column_count * sizeof(*costs));
-	for (size_t i = 0; skip_spaces(text), text->at < text->end; i++) {
+	for (size_t i = 0; text_skip_blanks(text), text->at < text->end; i++) {
 		bool is_negative = *text->at == '-', is_none = *text->at == '.';
 		uint64_t number = 0;
 
@@ -191,7 +168,7 @@ static bool add_call(struct callgrind_reader *r, const int64_t *costs, struct er
 	return callgrind_table_call(&r->table, &edge, err);
 }
 
-static bool read_cost_line(struct callgrind_reader *r, struct callgrind_text *text, struct error *err)
+static bool read_cost_line(struct callgrind_reader *r, struct text_cursor *text, struct error *err)
 {
 	int64_t costs[CALLGRIND_MAX_EVENTS];
 	enum callgrind_expect expect = r->expect;
@@ -222,7 +199,7 @@ static bool current_thread(struct callgrind_reader *r, struct error *err)
 }
 
 static bool callgrind_read_function(
-	struct callgrind_reader *r, const struct callgrind_text *name, bool is_called, struct error *err)
+	struct callgrind_reader *r, const struct text_cursor *name, bool is_called, struct error *err)
 {
 	struct callgrind_vertex vertex = { .object = r->object, .file = r->function_file };
 	uint32_t *into = is_called ? &r->called : &r->function;
@@ -237,7 +214,7 @@ static bool callgrind_read_function(
 		r->expect = EXPECT_COST;
 	}
 	if (!current_thread(r, err) || !callgrind_name(&r->names, r->profile, CALLGRIND_FUNCTION, name->at,
-					       (size_t)(name->end - name->at), &vertex.path, err))
+					       text_left(*name), &vertex.path, err))
 		return false;
 	vertex.thread = r->thread;
 	if (!callgrind_table_vertex(&r->table, &vertex, into, err))
@@ -247,9 +224,9 @@ static bool callgrind_read_function(
 }
 
 static bool callgrind_read_name(struct callgrind_reader *r, enum callgrind_name_kind kind,
-	const struct callgrind_text *name, uint32_t *into, struct error *err)
+	const struct text_cursor *name, uint32_t *into, struct error *err)
 {
-	return callgrind_name(&r->names, r->profile, kind, name->at, (size_t)(name->end - name->at), into, err);
+	return callgrind_name(&r->names, r->profile, kind, name->at, text_left(*name), into, err);
 }
 
 static bool read_calls(struct callgrind_reader *r, struct error *err)
@@ -262,74 +239,65 @@ static bool read_calls(struct callgrind_reader *r, struct error *err)
 	return true;
 }
 
-static bool callgrind_read_is_word(const char *word, size_t size, const char *wanted)
-{
-	return strlen(wanted) == size && memcmp(word, wanted, size) == 0;
-}
-
 /* Reads `key=value`. */
 static bool read_assignment(
-	struct callgrind_reader *r, const char *key, size_t size, const struct callgrind_text *value, struct error *err)
+	struct callgrind_reader *r, struct text_cursor key, const struct text_cursor *value, struct error *err)
 {
 	uint32_t ignored;
 
-	if (callgrind_read_is_word(key, size, "fn"))
+	if (text_is(key, "fn"))
 		return callgrind_read_function(r, value, false, err);
-	if (callgrind_read_is_word(key, size, "cfn"))
+	if (text_is(key, "cfn"))
 		return callgrind_read_function(r, value, true, err);
-	if (callgrind_read_is_word(key, size, "fl")) {
+	if (text_is(key, "fl")) {
 		if (!callgrind_read_name(r, CALLGRIND_FILE, value, &r->function_file, err))
 			return false;
 		r->file = r->function_file;
 		return true;
 	}
-	if (callgrind_read_is_word(key, size, "fi") || callgrind_read_is_word(key, size, "fe"))
+	if (text_is(key, "fi") || text_is(key, "fe"))
 		return callgrind_read_name(r, CALLGRIND_FILE, value, &r->file, err);
-	if (callgrind_read_is_word(key, size, "ob"))
+	if (text_is(key, "ob"))
 		return callgrind_read_name(r, CALLGRIND_OBJECT, value, &r->object, err);
-	if (callgrind_read_is_word(key, size, "cfi") || callgrind_read_is_word(key, size, "cfl"))
+	if (text_is(key, "cfi") || text_is(key, "cfl"))
 		return callgrind_read_name(r, CALLGRIND_FILE, value, &r->called_file, err);
-	if (callgrind_read_is_word(key, size, "cob"))
+	if (text_is(key, "cob"))
 		return callgrind_read_name(r, CALLGRIND_OBJECT, value, &r->called_object, err);
-	if (callgrind_read_is_word(key, size, "calls"))
+	if (text_is(key, "calls"))
 		return read_calls(r, err);
-	if (callgrind_read_is_word(key, size, "jump") || callgrind_read_is_word(key, size, "jcnd")) {
+	if (text_is(key, "jump") || text_is(key, "jcnd")) {
 		r->expect = EXPECT_JUMP;
 		return true;
 	}
 	/* The target of a jump is read: the names may be referred to later. */
-	if (callgrind_read_is_word(key, size, "jfi") || callgrind_read_is_word(key, size, "jfl"))
+	if (text_is(key, "jfi") || text_is(key, "jfl"))
 		return callgrind_read_name(r, CALLGRIND_FILE, value, &ignored, err);
-	if (callgrind_read_is_word(key, size, "jfn"))
+	if (text_is(key, "jfn"))
 		return callgrind_read_name(r, CALLGRIND_FUNCTION, value, &ignored, err);
-	if (callgrind_read_is_word(key, size, "job"))
+	if (text_is(key, "job"))
 		return callgrind_read_name(r, CALLGRIND_OBJECT, value, &ignored, err);
-	return error_set(
-		err, ERROR_FORMAT, "`%.*s=` is not a line of callgrind's format", (int)(size < 40 ? size : 40), key);
+	return error_set(err, ERROR_FORMAT, "`%.*s=` is not a line of callgrind's format",
+		(int)(text_left(key) < 40 ? text_left(key) : 40), key.at);
 }
 
 /* ---- Headers ---- */
 
-static size_t callgrind_read_next_word(struct callgrind_text *text, const char **word)
+static struct text_cursor callgrind_read_next_word(struct text_cursor *text)
 {
-	skip_spaces(text);
-	*word = text->at;
-	while (text->at < text->end && *text->at != ' ' && *text->at != '\t')
-		text->at++;
-	return (size_t)(text->at - *word);
+	text_skip_blanks(text);
+	return text_take_word(text, " \t");
 }
 
-static bool read_position_names(struct callgrind_reader *r, struct callgrind_text *text, struct error *err)
+static bool read_position_names(struct callgrind_reader *r, struct text_cursor *text, struct error *err)
 {
-	const char *word;
-	size_t size;
+	struct text_cursor word;
 
 	r->position_count = 0;
 	r->line_position = CALLGRIND_MAX_POSITIONS;
-	while ((size = callgrind_read_next_word(text, &word)) > 0) {
+	while (word = callgrind_read_next_word(text), text_left(word) > 0) {
 		if (r->position_count == CALLGRIND_MAX_POSITIONS)
 			return error_set(err, ERROR_FORMAT, "more than three positions");
-		if (callgrind_read_is_word(word, size, "line"))
+		if (text_is(word, "line"))
 			r->line_position = r->position_count;
 		r->position_count++;
 	}
@@ -360,19 +328,18 @@ static bool add_column(struct callgrind_reader *r, const char *name, size_t size
 }
 
 /* `events:` ends a header: what follows is another part. */
-static bool callgrind_read_events(struct callgrind_reader *r, struct callgrind_text *text, struct error *err)
+static bool callgrind_read_events(struct callgrind_reader *r, struct text_cursor *text, struct error *err)
 {
-	const char *word;
-	size_t size;
+	struct text_cursor word;
 
 	r->column_count = 0;
-	while ((size = callgrind_read_next_word(text, &word)) > 0)
-		if (!add_column(r, word, size, err))
+	while (word = callgrind_read_next_word(text), text_left(word) > 0)
+		if (!add_column(r, word.at, text_left(word), err))
 			return false;
 	if (r->column_count == 0)
 		return error_set(err, ERROR_FORMAT, "`events:` names no event");
 	/* pprof's files begin with `positions:` and this, such as `events: cpu(ms)`, and name no creator. */
-	r->names.has_numbers = r->column_count == 1 && !r->events.is_simulation && word[-1] == ')';
+	r->names.has_numbers = r->column_count == 1 && !r->events.is_simulation && word.at[-1] == ')';
 	r->table.column_count = r->events.column_count;
 	r->table.main_column = callgrind_events_main(&r->events);
 	r->function = r->called = r->called_file = r->called_object = r->thread = PROFILE_NONE;
@@ -382,7 +349,7 @@ static bool callgrind_read_events(struct callgrind_reader *r, struct callgrind_t
 }
 
 /* Checks the costs of a part against those that who wrote the file has added up. */
-static bool check_totals(struct callgrind_reader *r, struct callgrind_text *text, struct error *err)
+static bool check_totals(struct callgrind_reader *r, struct text_cursor *text, struct error *err)
 {
 	int64_t totals[CALLGRIND_MAX_EVENTS];
 
@@ -398,23 +365,22 @@ static bool check_totals(struct callgrind_reader *r, struct callgrind_text *text
 	return true;
 }
 
-static bool read_command(struct callgrind_reader *r, const struct callgrind_text *text, struct error *err)
+static bool read_command(struct callgrind_reader *r, const struct text_cursor *text, struct error *err)
 {
-	const char *end = memchr(text->at, ' ', (size_t)(text->end - text->at)), *slash;
+	const char *end = memchr(text->at, ' ', text_left(*text)), *slash;
 
 	end = end ? end : text->end;
 	slash = memrchr(text->at, '/', (size_t)(end - text->at));
 	slash = slash ? slash + 1 : text->at;
 	return string_table_add(r->profile->strings, slash, (size_t)(end - slash), &r->process_name, err) &&
-	       string_table_add(
-		       r->profile->strings, text->at, (size_t)(text->end - text->at), &r->profile->facts.command, err);
+	       string_table_add(r->profile->strings, text->at, text_left(*text), &r->profile->facts.command, err);
 }
 
 /* Reads `callgrind-3.19.0`: the word before the version, as in other profiles. */
-static bool read_creator(struct callgrind_reader *r, const struct callgrind_text *text, struct error *err)
+static bool read_creator(struct callgrind_reader *r, const struct text_cursor *text, struct error *err)
 {
 	static const char own[] = "callgrind-";
-	size_t size = (size_t)(text->end - text->at);
+	size_t size = text_left(*text);
 	struct buffer tool;
 	bool ok;
 
@@ -429,7 +395,7 @@ static bool read_creator(struct callgrind_reader *r, const struct callgrind_text
 	return ok;
 }
 
-static int32_t small_number(struct callgrind_text *text)
+static int32_t small_number(struct text_cursor *text)
 {
 	uint64_t number;
 
@@ -438,25 +404,24 @@ static int32_t small_number(struct callgrind_text *text)
 
 /* `key: value`. Keys that are not known say nothing that is needed. */
 static bool callgrind_read_header(
-	struct callgrind_reader *r, const char *key, size_t size, struct callgrind_text *value, struct error *err)
+	struct callgrind_reader *r, struct text_cursor key, struct text_cursor *value, struct error *err)
 {
-	skip_spaces(value);
-	if (callgrind_read_is_word(key, size, "events"))
+	text_skip_blanks(value);
+	if (text_is(key, "events"))
 		return callgrind_read_events(r, value, err);
-	if (callgrind_read_is_word(key, size, "event"))
-		return callgrind_events_describe(&r->events, value->at, (size_t)(value->end - value->at), err);
-	if (callgrind_read_is_word(key, size, "positions"))
+	if (text_is(key, "event"))
+		return callgrind_events_describe(&r->events, value->at, text_left(*value), err);
+	if (text_is(key, "positions"))
 		return read_position_names(r, value, err);
-	if (callgrind_read_is_word(key, size, "totals") ||
-		(callgrind_read_is_word(key, size, "summary") && r->is_cachegrind))
+	if (text_is(key, "totals") || (text_is(key, "summary") && r->is_cachegrind))
 		return check_totals(r, value, err);
-	if (callgrind_read_is_word(key, size, "cmd"))
+	if (text_is(key, "cmd"))
 		return read_command(r, value, err);
-	if (callgrind_read_is_word(key, size, "creator"))
+	if (text_is(key, "creator"))
 		return read_creator(r, value, err);
-	if (callgrind_read_is_word(key, size, "pid"))
+	if (text_is(key, "pid"))
 		r->pid = small_number(value);
-	if (callgrind_read_is_word(key, size, "thread"))
+	if (text_is(key, "thread"))
 		r->thread_number = small_number(value);
 	return true;
 }
@@ -465,23 +430,21 @@ static bool callgrind_read_header(
 
 static bool callgrind_read_line(struct callgrind_reader *r, const char *line, size_t size, struct error *err)
 {
-	struct callgrind_text text = { line, line + size };
-	size_t key;
+	struct text_cursor text = { line, line + size }, key;
 
-	skip_spaces(&text);
+	text_skip_blanks(&text);
 	if (text.at == text.end || *text.at == '#')
 		return true;
 	if (isdigit((unsigned char)*text.at) || strchr("+-*", *text.at))
 		return *text.at ? read_cost_line(r, &text, err) : fail_number(err);
-	line = text.at;
+	key = text;
 	while (text.at < text.end && isalpha((unsigned char)*text.at))
 		text.at++;
-	key = (size_t)(text.at - line);
-	if (key > 0 && text.at < text.end && (*text.at == '=' || *text.at == ':')) {
+	key.end = text.at;
+	if (text_left(key) > 0 && text.at < text.end && (*text.at == '=' || *text.at == ':')) {
 		bool is_header = *text.at++ == ':';
 
-		return is_header ? callgrind_read_header(r, line, key, &text, err)
-				 : read_assignment(r, line, key, &text, err);
+		return is_header ? callgrind_read_header(r, key, &text, err) : read_assignment(r, key, &text, err);
 	}
 	return error_set(err, ERROR_FORMAT, "neither a cost, nor `key=value`, nor `key: value`");
 }

@@ -27,32 +27,16 @@ size_t callgrind_events_main(const struct callgrind_events *events)
 
 /* ---- Descriptions of events ---- */
 
-struct event_text {
-	const char *at, *end;
-};
-
-static void event_skip_spaces(struct event_text *text)
+static struct text_cursor event_word(struct text_cursor *text)
 {
-	while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
-		text->at++;
+	text_skip_blanks(text);
+	return text_take_word(text, " \t=:+*");
 }
 
-static size_t event_word(struct event_text *text, const char **word)
+static bool event_takes(struct text_cursor *text, char wanted)
 {
-	event_skip_spaces(text);
-	*word = text->at;
-	while (text->at < text->end && !strchr(" \t=:+*", *text->at))
-		text->at++;
-	return (size_t)(text->at - *word);
-}
-
-static bool event_takes(struct event_text *text, char wanted)
-{
-	event_skip_spaces(text);
-	if (text->at == text->end || *text->at != wanted)
-		return false;
-	text->at++;
-	return true;
+	text_skip_blanks(text);
+	return text_take_byte(text, wanted);
 }
 
 static void event_add(int64_t *into, const int64_t *from, int64_t factor)
@@ -67,10 +51,10 @@ static void event_add(int64_t *into, const int64_t *from, int64_t factor)
 }
 
 /* An event of the file becomes 1 of its column, a derived one is put in. */
-static bool event_term(const struct callgrind_events *events, const char *name, size_t size, int64_t factor,
+static bool event_term(const struct callgrind_events *events, struct text_cursor name, int64_t factor,
 	int64_t factors[CALLGRIND_MAX_EVENTS])
 {
-	size_t column = callgrind_events_find(events, name, size);
+	size_t column = callgrind_events_find(events, name.at, text_left(name));
 	int64_t one[CALLGRIND_MAX_EVENTS] = { 0 };
 
 	if (column < CALLGRIND_MAX_EVENTS) {
@@ -81,7 +65,7 @@ static bool event_term(const struct callgrind_events *events, const char *name, 
 	for (size_t i = 0; i < events->derived_count; i++) {
 		const struct callgrind_event *derived = &events->derived[i];
 
-		if (strlen(derived->name) == size && memcmp(derived->name, name, size) == 0) {
+		if (text_is(name, derived->name)) {
 			event_add(factors, derived->factors, factor);
 			return true;
 		}
@@ -91,21 +75,17 @@ static bool event_term(const struct callgrind_events *events, const char *name, 
 
 /* Reads `10 L1m + 2 * Bcm + Ir`. A formula with an event that the file does not have stays out. */
 static bool event_formula(
-	const struct callgrind_events *events, struct event_text *text, int64_t factors[CALLGRIND_MAX_EVENTS])
+	const struct callgrind_events *events, struct text_cursor *text, int64_t factors[CALLGRIND_MAX_EVENTS])
 {
 	do {
-		const char *word;
-		size_t size = event_word(text, &word);
-		int64_t factor = 1;
+		struct text_cursor word = event_word(text);
+		uint64_t factor = 1;
 
-		if (size > 0 && size < 10 && isdigit((unsigned char)*word)) {
-			factor = 0;
-			for (size_t i = 0; i < size && isdigit((unsigned char)word[i]); i++)
-				factor = 10 * factor + (word[i] - '0');
+		if (text_left(word) < 10 && text_take_number(&word, INT64_MAX, &factor)) {
 			(void)event_takes(text, '*');
-			size = event_word(text, &word);
+			word = event_word(text);
 		}
-		if (size == 0 || !event_term(events, word, size, factor, factors))
+		if (text_left(word) == 0 || !event_term(events, word, (int64_t)factor, factors))
 			return false;
 	} while (event_takes(text, '+'));
 	return true;
@@ -121,18 +101,17 @@ static int64_t event_unit_ns(const char *text, size_t size)
 
 bool callgrind_events_describe(struct callgrind_events *events, const char *bytes, size_t size, struct error *err)
 {
-	struct event_text text = { bytes, bytes + size };
+	struct text_cursor text = { bytes, bytes + size };
 	struct callgrind_event event = { 0 };
-	const char *name;
-	size_t name_size = event_word(&text, &name);
+	struct text_cursor name = event_word(&text);
 
-	if (name_size == strlen("sysTime") && memcmp(name, "sysTime", name_size) == 0)
+	if (text_is(name, "sysTime"))
 		events->time_ns[0] = event_unit_ns(bytes, size);
-	if (name_size == strlen("sysCpuTime") && memcmp(name, "sysCpuTime", name_size) == 0)
+	if (text_is(name, "sysCpuTime"))
 		events->time_ns[1] = event_unit_ns(bytes, size);
-	if (name_size == 0 || name_size >= sizeof(event.name) || !event_takes(&text, '='))
+	if (text_left(name) == 0 || text_left(name) >= sizeof(event.name) || !event_takes(&text, '='))
 		return true;
-	memcpy(event.name, name, name_size);
+	memcpy(event.name, name.at, text_left(name));
 	if (!event_formula(events, &text, event.factors))
 		return true;
 	if (events->derived_count == CALLGRIND_MAX_EVENTS)

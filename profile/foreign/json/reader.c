@@ -90,14 +90,11 @@ static bool read_hex(struct json_reader *json, uint32_t *code)
 {
 	*code = 0;
 	for (int i = 0; i < 4; i++, json->at++) {
-		char c = next_byte(json->at, json->end);
+		unsigned int digit = text_hex_digit(next_byte(json->at, json->end));
 
-		if (c >= '0' && c <= '9')
-			*code = *code * 16 + (uint32_t)(c - '0');
-		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-			*code = *code * 16 + (uint32_t)((c | 0x20) - 'a') + 10;
-		else
+		if (digit > 15)
 			return false;
+		*code = *code * 16 + digit;
 	}
 	return true;
 }

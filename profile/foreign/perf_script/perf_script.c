@@ -21,9 +21,9 @@ static void perf_script_deinit(struct perf_script *r)
 }
 
 /* Reads a line of a stack; with -F srcline a line follows each that has neither an address nor a binary. */
-static bool perf_script_read_frame(struct perf_script *r, struct script_span line, struct error *err)
+static bool perf_script_read_frame(struct perf_script *r, struct text_cursor line, struct error *err)
 {
-	struct script_span binary = { "", "" };
+	struct text_cursor binary = { "", "" };
 	uint64_t address = 0;
 	bool has_address = script_take_address(&line, &address), has_binary = script_take_binary(&line, &binary);
 
@@ -40,13 +40,13 @@ static bool perf_script_read_frame(struct perf_script *r, struct script_span lin
  * no time is printed, the first number is the thread's.
  */
 static void read_owner(
-	struct script_span before, bool has_time, struct profile_thread *thread, struct script_span *comm)
+	struct text_cursor before, bool has_time, struct profile_thread *thread, struct text_cursor *comm)
 {
-	struct script_span rest = before, word;
+	struct text_cursor rest = before, word;
 
 	*comm = script_trim(before);
-	while (script_size(script_trim(rest)) > 0) {
-		struct script_span left;
+	while (text_left(script_trim(rest)) > 0) {
+		struct text_cursor left;
 
 		word = script_last_word(rest, &left);
 		if (script_is_thread(word, thread)) {
@@ -59,13 +59,13 @@ static void read_owner(
 	}
 }
 
-static bool perf_script_find_thread(struct perf_script *r, struct script_span before, bool has_time, struct error *err)
+static bool perf_script_find_thread(struct perf_script *r, struct text_cursor before, bool has_time, struct error *err)
 {
 	struct profile_thread thread = { .run = r->samples.run };
-	struct script_span comm;
+	struct text_cursor comm;
 
 	read_owner(before, has_time, &thread, &comm);
-	if (!string_table_add(r->samples.profile->strings, comm.at, script_size(comm), &thread.name, err))
+	if (!string_table_add(r->samples.profile->strings, comm.at, text_left(comm), &thread.name, err))
 		return false;
 	thread.process_name = thread.name;
 	return profile_add_thread(r->samples.profile, &thread, &r->samples.thread, err);
@@ -83,9 +83,9 @@ static void note_time(struct perf_script *r, int64_t ns)
  * Reads a period and an event, and behind them what belongs to a tracepoint, or the only frame of a sample without a
  * stack. False: the line is of a record that is no sample.
  */
-static bool perf_script_read_event(struct perf_script *r, struct script_span rest, bool *is_sample, struct error *err)
+static bool perf_script_read_event(struct perf_script *r, struct text_cursor rest, bool *is_sample, struct error *err)
 {
-	struct script_span behind, word = script_first_word(rest, &behind), name = { "", "" };
+	struct text_cursor behind, word = script_first_word(rest, &behind), name = { "", "" };
 
 	r->samples.period = 0;
 	if (script_is_number(word, &r->samples.period)) {
@@ -93,10 +93,10 @@ static bool perf_script_read_event(struct perf_script *r, struct script_span res
 		rest = behind;
 		word = script_first_word(rest, &behind);
 	}
-	*is_sample = !script_starts_with(word, "PERF_RECORD_");
+	*is_sample = !text_starts_with(word, "PERF_RECORD_");
 	if (!*is_sample)
 		return true;
-	if (script_size(word) > 1 && word.end[-1] == ':') {
+	if (text_left(word) > 1 && word.end[-1] == ':') {
 		name = script_event_name(word);
 		rest = behind;
 	}
@@ -111,29 +111,29 @@ static bool perf_script_read_event(struct perf_script *r, struct script_span res
  * Finds the event's word in a line without a time: the word with its colon ends what is told of the thread, or the
  * period before it: a number behind the thread's.
  */
-static void find_event_word(struct script_span line, struct script_span *before, struct script_span *behind)
+static void find_event_word(struct text_cursor line, struct text_cursor *before, struct text_cursor *behind)
 {
-	struct script_span rest = line, word, left, last = { line.at, line.at }, last_but_one = last;
+	struct text_cursor rest = line, word, left, last = { line.at, line.at }, last_but_one = last;
 	struct profile_thread ignored;
 	int64_t number;
 
 	*before = line;
-	*behind = (struct script_span){ line.end, line.end };
-	for (; script_size(script_trim(rest)) > 0; rest = left, last_but_one = last, last = word) {
+	*behind = (struct text_cursor){ line.end, line.end };
+	for (; text_left(script_trim(rest)) > 0; rest = left, last_but_one = last, last = word) {
 		word = script_first_word(rest, &left);
-		if (script_size(word) < 2 || word.end[-1] != ':')
+		if (text_left(word) < 2 || word.end[-1] != ':')
 			continue;
 		if (script_is_number(last, &number) && script_is_thread(last_but_one, &ignored))
 			word.at = last.at;
-		*before = (struct script_span){ line.at, word.at };
-		*behind = (struct script_span){ word.at, line.end };
+		*before = (struct text_cursor){ line.at, word.at };
+		*behind = (struct text_cursor){ word.at, line.end };
 		return;
 	}
 }
 
-static bool perf_script_read_header(struct perf_script *r, struct script_span line, struct error *err)
+static bool perf_script_read_header(struct perf_script *r, struct text_cursor line, struct error *err)
 {
-	struct script_span before, behind;
+	struct text_cursor before, behind;
 	int64_t ns;
 	bool has_time = script_find_time(line, &before, &behind, &ns), is_sample;
 
@@ -149,9 +149,9 @@ static bool perf_script_read_header(struct perf_script *r, struct script_span li
 /* ---- The text ---- */
 
 /* Lines of a stack are indented, unless a mail or a page took that away; those before it may be, but have a time. */
-static bool is_header(const struct perf_script *r, struct script_span line)
+static bool is_header(const struct perf_script *r, struct text_cursor line)
 {
-	struct script_span before, behind, binary, frame = line;
+	struct text_cursor before, behind, binary, frame = line;
 	uint64_t address;
 	int64_t ns;
 
@@ -161,10 +161,10 @@ static bool is_header(const struct perf_script *r, struct script_span line)
 	       !(r->samples.is_open && script_take_address(&frame, &address) && script_take_binary(&frame, &binary));
 }
 
-static bool perf_script_read_line(struct perf_script *r, struct script_span line, struct error *err)
+static bool perf_script_read_line(struct perf_script *r, struct text_cursor line, struct error *err)
 {
 	/* An empty line ends a stack; one that stands before it, as in edited files, does not. */
-	if (script_size(script_trim(line)) == 0)
+	if (text_left(script_trim(line)) == 0)
 		return r->samples.frame_count == 0 || script_samples_end(&r->samples, err);
 	if (*line.at == '#')
 		return true;
@@ -174,8 +174,8 @@ static bool perf_script_read_line(struct perf_script *r, struct script_span line
 		/* -F ip,sym: nothing stands before the stack. */
 		r->samples.is_open = true;
 		r->samples.period = 0;
-		if (!script_samples_set_event(&r->samples, (struct script_span){ "", "" }, err) ||
-			!perf_script_find_thread(r, (struct script_span){ "", "" }, true, err))
+		if (!script_samples_set_event(&r->samples, (struct text_cursor){ "", "" }, err) ||
+			!perf_script_find_thread(r, (struct text_cursor){ "", "" }, true, err))
 			return false;
 	}
 	return perf_script_read_frame(r, line, err);
@@ -189,7 +189,7 @@ static bool perf_script_read_lines(struct perf_script *r, struct error *err)
 	do {
 		if (!text_lines_next(&r->lines, &line, &size, err))
 			return false;
-		if (line && !perf_script_read_line(r, (struct script_span){ line, line + size }, err))
+		if (line && !perf_script_read_line(r, (struct text_cursor){ line, line + size }, err))
 			return error_prefix(err, "line %zu", r->lines.line);
 	} while (line);
 	return script_samples_end(&r->samples, err);
@@ -213,10 +213,10 @@ bool perf_script_read(const struct text_source *text, const char *name, size_t m
 
 /* ---- What a text is ---- */
 
-static struct script_span perf_script_next_line(struct script_span *text)
+static struct text_cursor perf_script_next_line(struct text_cursor *text)
 {
-	struct script_span line = *text;
-	const char *end = line.at < line.end ? memchr(line.at, '\n', script_size(line)) : NULL;
+	struct text_cursor line = *text;
+	const char *end = line.at < line.end ? memchr(line.at, '\n', text_left(line)) : NULL;
 
 	line.end = end ? end : line.end;
 	text->at = end ? end + 1 : text->end;
@@ -227,28 +227,28 @@ static struct script_span perf_script_next_line(struct script_span *text)
  * Returns whether a line is a frame: an address, and a function, whose binary is told unless the line is indented. A
  * count at its end makes a folded stack of it.
  */
-static bool looks_like_frame(struct script_span line)
+static bool looks_like_frame(struct text_cursor line)
 {
 	enum { LEAST_ADDRESS = 0x1000 };
 	bool is_indented = line.at < line.end && isspace((unsigned char)*line.at);
-	struct script_span binary, before, last = script_last_word(line, &before);
+	struct text_cursor binary, before, last = script_last_word(line, &before);
 	uint64_t address;
 
 	while (last.at < last.end && isdigit((unsigned char)*last.at))
 		last.at++;
 	return last.at < last.end && script_take_address(&line, &address) && address >= LEAST_ADDRESS &&
-	       (is_indented ? script_size(script_trim(line)) > 0 : script_take_binary(&line, &binary));
+	       (is_indented ? text_left(script_trim(line)) > 0 : script_take_binary(&line, &binary));
 }
 
 /* A sample has a time. Where none is printed, a stack begins in the line below, or at once. */
 bool perf_script_is(const char *text, size_t size)
 {
-	struct script_span left = { text, text + size }, line, before, behind;
+	struct text_cursor left = { text, text + size }, line, before, behind;
 	int64_t ns;
 
 	do {
 		line = perf_script_next_line(&left);
-	} while (left.at < left.end && (script_size(script_trim(line)) == 0 || *line.at == '#'));
+	} while (left.at < left.end && (text_left(script_trim(line)) == 0 || *line.at == '#'));
 	return script_find_time(line, &before, &behind, &ns) || looks_like_frame(line) ||
 	       looks_like_frame(perf_script_next_line(&left));
 }

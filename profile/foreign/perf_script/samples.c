@@ -43,22 +43,22 @@ void script_samples_deinit(struct script_samples *r)
 }
 
 /* perf names code that was made at run time by the file of its map. */
-static enum profile_mapping_kind kind_of_binary(struct script_span binary)
+static enum profile_mapping_kind kind_of_binary(struct text_cursor binary)
 {
-	if (script_starts_with(binary, "[vdso]"))
+	if (text_starts_with(binary, "[vdso]"))
 		return PROFILE_MAPPING_VDSO;
-	if (script_starts_with(binary, "//anon") || script_starts_with(binary, "[heap]"))
+	if (text_starts_with(binary, "//anon") || text_starts_with(binary, "[heap]"))
 		return PROFILE_MAPPING_ANON;
-	return script_starts_with(binary, "/tmp/perf-") || script_starts_with(binary, "[JIT]") ? PROFILE_MAPPING_JIT
-											       : PROFILE_MAPPING_FILE;
+	return text_starts_with(binary, "/tmp/perf-") || text_starts_with(binary, "[JIT]") ? PROFILE_MAPPING_JIT
+											   : PROFILE_MAPPING_FILE;
 }
 
 static bool perf_script_samples_add_mapping(
-	struct script_samples *r, struct script_span binary, bool is_kernel, uint32_t *id, struct error *err)
+	struct script_samples *r, struct text_cursor binary, bool is_kernel, uint32_t *id, struct error *err)
 {
 	static const char deleted[] = " (deleted)";
 	struct profile_mapping mapping = { 0 };
-	size_t size = script_size(binary);
+	size_t size = text_left(binary);
 
 	if (is_kernel) {
 		mapping.kind = PROFILE_MAPPING_KERNEL;
@@ -70,7 +70,7 @@ static bool perf_script_samples_add_mapping(
 		return true;
 	}
 	*id = PROFILE_NONE;
-	if (size == 0 || script_starts_with(binary, "[unknown]"))
+	if (size == 0 || text_starts_with(binary, "[unknown]"))
 		return true;
 	mapping.kind = kind_of_binary(binary);
 	mapping.deleted = size > strlen(deleted) && memcmp(binary.end - strlen(deleted), deleted, strlen(deleted)) == 0;
@@ -82,14 +82,14 @@ static bool perf_script_samples_add_mapping(
 	       profile_add_mapping(r->profile, &mapping, id, err);
 }
 
-bool script_samples_add_frame(struct script_samples *r, uint64_t address, struct script_span name,
-	struct script_span binary, struct error *err)
+bool script_samples_add_frame(struct script_samples *r, uint64_t address, struct text_cursor name,
+	struct text_cursor binary, struct error *err)
 {
 	static const char unnamed[] = "[unnamed]";
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
-	struct script_frame frame = { .mapping = PROFILE_NONE, .is_inlined = script_starts_with(binary, "inlined") };
+	struct script_frame frame = { .mapping = PROFILE_NONE, .is_inlined = text_starts_with(binary, "inlined") };
 	bool is_kernel =
-		script_starts_with(binary, "[kernel") || script_starts_with(binary, "[guest.kernel") || address >> 63;
+		text_starts_with(binary, "[kernel") || text_starts_with(binary, "[guest.kernel") || address >> 63;
 
 	if (r->frame_count == MAX_FRAMES)
 		return error_set(err, ERROR_LIMIT, "a stack has more than 65,536 frames");
@@ -99,10 +99,10 @@ bool script_samples_add_frame(struct script_samples *r, uint64_t address, struct
 	if (frame.mapping != PROFILE_NONE)
 		function.module = r->profile->mappings[frame.mapping].module;
 	name = script_without_offset(name);
-	if (script_size(name) == 0 || script_starts_with(name, "[unknown]"))
-		name = (struct script_span){ unnamed, unnamed + sizeof(unnamed) - 1 };
+	if (text_left(name) == 0 || text_starts_with(name, "[unknown]"))
+		name = (struct text_cursor){ unnamed, unnamed + sizeof(unnamed) - 1 };
 	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err) ||
-		!string_table_add(r->profile->strings, name.at, script_size(name), &function.name, err) ||
+		!string_table_add(r->profile->strings, name.at, text_left(name), &function.name, err) ||
 		!profile_add_function(r->profile, &function, &frame.line.function, err))
 		return false;
 	r->frames[r->frame_count++] = frame;
@@ -161,11 +161,11 @@ bool script_samples_end(struct script_samples *r, struct error *err)
 	return perf_script_samples_count_sample(r, stack, err);
 }
 
-bool script_samples_set_event(struct script_samples *r, struct script_span name, struct error *err)
+bool script_samples_set_event(struct script_samples *r, struct text_cursor name, struct error *err)
 {
 	uint32_t string;
 
-	if (!string_table_add(r->profile->strings, name.at, script_size(name), &string, err))
+	if (!string_table_add(r->profile->strings, name.at, text_left(name), &string, err))
 		return false;
 	for (r->event = 0; r->event < r->event_count; r->event++)
 		if (r->events[r->event] == string)

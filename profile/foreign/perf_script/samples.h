@@ -33,12 +33,12 @@ bool script_samples_init(struct script_samples *samples, struct error *err);
 void script_samples_deinit(struct script_samples *samples);
 
 COMMON_MUST_CHECK
-bool script_samples_set_event(struct script_samples *samples, struct script_span name, struct error *err);
+bool script_samples_set_event(struct script_samples *samples, struct text_cursor name, struct error *err);
 
 /* Adds a frame to the sample. */
 COMMON_MUST_CHECK
-bool script_samples_add_frame(struct script_samples *samples, uint64_t address, struct script_span name,
-	struct script_span binary, struct error *err);
+bool script_samples_add_frame(struct script_samples *samples, uint64_t address, struct text_cursor name,
+	struct text_cursor binary, struct error *err);
 
 /* Counts the sample, if there is one. */
 COMMON_MUST_CHECK

@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* perf writes microseconds, or nanoseconds; tools that write as perf does drop zeros at the end. */
-enum { USUAL_DECIMALS = 6, MOST_DECIMALS = 9, MOST_DIGITS = 18 };
-static const int64_t ns_per_s = 1000000000;
+enum { USUAL_DECIMALS = 6, MOST_DECIMALS = 9 };
+static const uint64_t ns_per_s = 1000000000, most_number = UINT64_C(999999999999999999);
 
-struct script_span script_trim(struct script_span s)
+struct text_cursor script_trim(struct text_cursor s)
 {
 	while (s.at < s.end && isspace((unsigned char)*s.at))
 		s.at++;
@@ -18,83 +18,67 @@ struct script_span script_trim(struct script_span s)
 }
 
 /* Returns the first word; `*rest` begins behind it. */
-struct script_span script_first_word(struct script_span s, struct script_span *rest)
+struct text_cursor script_first_word(struct text_cursor s, struct text_cursor *rest)
 {
-	struct script_span word = { script_trim(s).at, NULL };
+	struct text_cursor word = { script_trim(s).at, NULL };
 
 	for (word.end = word.at; word.end < s.end && !isspace((unsigned char)*word.end); word.end++)
 		;
-	*rest = (struct script_span){ word.end, s.end };
+	*rest = (struct text_cursor){ word.end, s.end };
 	return word;
 }
 
-struct script_span script_last_word(struct script_span s, struct script_span *before)
+struct text_cursor script_last_word(struct text_cursor s, struct text_cursor *before)
 {
-	struct script_span word = script_trim(s);
+	struct text_cursor word = script_trim(s);
 	const char *end = word.end;
 
 	while (end > word.at && !isspace((unsigned char)end[-1]))
 		end--;
-	*before = (struct script_span){ s.at, end };
-	return (struct script_span){ end, word.end };
+	*before = (struct text_cursor){ s.at, end };
+	return (struct text_cursor){ end, word.end };
 }
 
-bool script_starts_with(struct script_span s, const char *prefix)
+bool script_is_number(struct text_cursor s, int64_t *number)
 {
-	return script_size(s) >= strlen(prefix) && memcmp(s.at, prefix, strlen(prefix)) == 0;
-}
+	uint64_t value;
 
-/* Reads digits at the start of a span and moves it behind them; false: there are none, or too many. */
-static bool perf_script_words_take_number(struct script_span *s, int64_t *number)
-{
-	const char *from = s->at;
-
-	for (*number = 0; s->at < s->end && isdigit((unsigned char)*s->at); s->at++) {
-		if (s->at - from == MOST_DIGITS)
-			return false;
-		*number = *number * 10 + (*s->at - '0');
-	}
-	return s->at > from;
-}
-
-bool script_is_number(struct script_span s, int64_t *number)
-{
-	return perf_script_words_take_number(&s, number) && s.at == s.end;
+	if (!text_take_number(&s, most_number, &value) || s.at < s.end)
+		return false;
+	*number = (int64_t)value;
+	return true;
 }
 
 /* Returns whether the text is one such as `79524.904175:`. `*is_usual`: it has as many decimals as perf writes. */
-static bool perf_script_words_is_time(struct script_span word, int64_t *ns, bool *is_usual)
+static bool perf_script_words_is_time(struct text_cursor word, int64_t *ns, bool *is_usual)
 {
-	int64_t seconds, decimals;
+	uint64_t seconds, decimals;
 	size_t digits;
 
-	if (!perf_script_words_take_number(&word, &seconds) || word.at == word.end || *word.at++ != '.')
+	if (!text_take_number(&word, INT64_MAX / ns_per_s - 1, &seconds) || !text_take_byte(&word, '.'))
 		return false;
-	digits = script_size(word);
-	if (!perf_script_words_take_number(&word, &decimals) || script_size(word) != 1 || *word.at != ':')
-		return false;
-	digits -= 1;
-	if (digits > MOST_DECIMALS || seconds > INT64_MAX / ns_per_s - 1)
+	digits = text_left(word) - 1;
+	if (!text_take_number(&word, most_number, &decimals) || !text_is(word, ":") || digits > MOST_DECIMALS)
 		return false;
 	*is_usual = digits == USUAL_DECIMALS || digits == MOST_DECIMALS;
 	for (; digits < MOST_DECIMALS; digits++)
 		decimals *= 10;
-	*ns = seconds * ns_per_s + decimals;
+	*ns = (int64_t)(seconds * ns_per_s + decimals);
 	return true;
 }
 
 /* Returns whether the text is one such as `27979`, or `27979/27980`. Of a thread alone, the process is not known. */
-bool script_is_thread(struct script_span word, struct profile_thread *thread)
+bool script_is_thread(struct text_cursor word, struct profile_thread *thread)
 {
-	int64_t first, second;
+	uint64_t first, second;
 
-	if (!perf_script_words_take_number(&word, &first) || first > INT32_MAX)
+	if (!text_take_number(&word, INT32_MAX, &first))
 		return false;
 	if (word.at == word.end) {
 		thread->tid = (int32_t)first;
 		return true;
 	}
-	if (*word.at++ != '/' || !script_is_number(word, &second) || second > INT32_MAX)
+	if (!text_take_byte(&word, '/') || !text_take_number(&word, INT32_MAX, &second) || word.at < word.end)
 		return false;
 	thread->pid = (int32_t)first;
 	thread->tid = (int32_t)second;
@@ -107,28 +91,27 @@ static bool is_hex(char c)
 }
 
 /* Reads an address in front of a frame; false: there is none. */
-bool script_take_address(struct script_span *s, uint64_t *address)
+bool script_take_address(struct text_cursor *s, uint64_t *address)
 {
-	struct script_span word, rest;
+	struct text_cursor word, rest;
 
 	word = script_first_word(*s, &rest);
-	if (word.at == word.end || script_size(word) > 16)
+	if (word.at == word.end || text_left(word) > 16)
 		return false;
 	*address = 0;
 	for (; word.at < word.end; word.at++) {
 		if (!is_hex(*word.at))
 			return false;
-		*address = *address << 4 |
-			   (uint64_t)(isdigit((unsigned char)*word.at) ? *word.at - '0' : *word.at - 'a' + 10);
+		*address = *address << 4 | text_hex_digit(*word.at);
 	}
 	*s = rest;
 	return true;
 }
 
 /* Cuts the bracketed binary from the end, which may have brackets itself: `f (/tmp/x (deleted))`. */
-bool script_take_binary(struct script_span *s, struct script_span *binary)
+bool script_take_binary(struct text_cursor *s, struct text_cursor *binary)
 {
-	struct script_span all = script_trim(*s);
+	struct text_cursor all = script_trim(*s);
 	size_t depth = 0;
 
 	if (all.at == all.end || all.end[-1] != ')')
@@ -138,15 +121,15 @@ bool script_take_binary(struct script_span *s, struct script_span *binary)
 		depth -= at[-1] == '(';
 		if (depth > 0)
 			continue;
-		*binary = (struct script_span){ at, all.end - 1 };
-		*s = script_trim((struct script_span){ all.at, at - 1 });
+		*binary = (struct text_cursor){ at, all.end - 1 };
+		*s = script_trim((struct text_cursor){ all.at, at - 1 });
 		return true;
 	}
 	return false;
 }
 
 /* Cuts `+0x1a` from the end: where a sample was, is no part of what it was in. */
-struct script_span script_without_offset(struct script_span s)
+struct text_cursor script_without_offset(struct text_cursor s)
 {
 	const char *at = s.end;
 
@@ -158,13 +141,13 @@ struct script_span script_without_offset(struct script_span s)
 }
 
 /* Returns `cycles` for `cycles:u:`; a tracepoint keeps its two parts. */
-struct script_span script_event_name(struct script_span word)
+struct text_cursor script_event_name(struct text_cursor word)
 {
 	static const char modifiers[] = "ukhIGHpPSDWeb";
 	const char *colon, *at;
 
 	word.end--;
-	colon = memrchr(word.at, ':', script_size(word));
+	colon = memrchr(word.at, ':', text_left(word));
 	for (at = colon; at && ++at < word.end;)
 		if (!strchr(modifiers, *at))
 			return word;
@@ -177,32 +160,32 @@ struct script_span script_event_name(struct script_span word)
  * Returns whether what stands around a number is what stands around a time: a thread or a CPU in front of it, and
  * behind it nothing, or an event with its colon.
  */
-static bool is_among_fields(struct script_span word_before, struct script_span behind)
+static bool is_among_fields(struct text_cursor word_before, struct text_cursor behind)
 {
 	struct profile_thread ignored;
-	struct script_span word, rest = behind;
+	struct text_cursor word, rest = behind;
 	int64_t period;
 
-	if (!script_is_thread(word_before, &ignored) && !script_starts_with(word_before, "["))
+	if (!script_is_thread(word_before, &ignored) && !text_is_at(word_before, '['))
 		return false;
 	word = script_first_word(rest, &rest);
 	if (script_is_number(word, &period))
 		word = script_first_word(rest, &rest);
-	return script_size(script_trim(behind)) == 0 || (script_size(word) > 1 && word.end[-1] == ':');
+	return text_left(script_trim(behind)) == 0 || (text_left(word) > 1 && word.end[-1] == ':');
 }
 
 /*
  * Finds the time of a sample: `*before` and `*behind` are what stands around it. Names have numbers too, so one that
  * does not look like perf's must have a time's place.
  */
-bool script_find_time(struct script_span line, struct script_span *before, struct script_span *behind, int64_t *ns)
+bool script_find_time(struct text_cursor line, struct text_cursor *before, struct text_cursor *behind, int64_t *ns)
 {
-	struct script_span rest = line, word, last = { line.at, line.at };
+	struct text_cursor rest = line, word, last = { line.at, line.at };
 	bool is_usual;
 
-	for (; script_size(script_trim(rest)) > 0; rest = *behind, last = word) {
+	for (; text_left(script_trim(rest)) > 0; rest = *behind, last = word) {
 		word = script_first_word(rest, behind);
-		*before = (struct script_span){ line.at, word.at };
+		*before = (struct text_cursor){ line.at, word.at };
 		if (perf_script_words_is_time(word, ns, &is_usual) && (is_usual || is_among_fields(last, *behind)))
 			return true;
 	}

@@ -185,18 +185,6 @@ static bool coroot_read_runs(struct coroot *coroot, struct error *err)
 	return row_end(&rows, err);
 }
 
-static uint32_t coroot_number(const char *digits, const char *end)
-{
-	uint64_t number = 0;
-
-	for (; digits < end; digits++) {
-		if (*digits < '0' || *digits > '9' || number > UINT32_MAX / 10 - 1)
-			return 0;
-		number = number * 10 + (uint64_t)(*digits - '0');
-	}
-	return (uint32_t)number;
-}
-
 /* Adds the frame "std::map<int, int>::at(int const&) /src/a.cc:12": the file and line are behind the last space. */
 static bool coroot_add_frame(struct coroot *coroot, struct row_string text, uint64_t *hash, struct error *err)
 {
@@ -214,7 +202,11 @@ static bool coroot_add_frame(struct coroot *coroot, struct row_string text, uint
 	if (!colon || space == text.bytes)
 		space = end;
 	else {
-		line.line = coroot_number(colon + 1, end);
+		struct text_cursor left = { colon + 1, end };
+		uint64_t number;
+
+		if (text_take_number(&left, UINT32_MAX, &number) && text_left(left) == 0)
+			line.line = (uint32_t)number;
 		if (!string_table_add(profile->strings, space + 1, (size_t)(colon - space - 1), &function.file, err))
 			return false;
 	}
