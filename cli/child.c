@@ -10,15 +10,13 @@
 
 void child_signal(int number)
 {
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	char path[64];
-	int pid;
+	CLEANUP(buffer_deinit) struct buffer pids = { 0 };
+	struct error ignored;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	file = fopen(path, "re");
-	while (file && fscanf(file, "%d", &pid) == 1)
-		if (pid > 0)
-			kill(pid, number);
+	buffer_init(&pids, 4096);
+	(void)!proc_read_children(getpid(), getpid(), &pids, &ignored);
+	for (size_t at = 0; at < pids.size; at += sizeof(int32_t))
+		kill(*(const int32_t *)(const void *)(pids.data + at), number);
 }
 
 int child_exit_code(int status)

@@ -21,22 +21,6 @@ void child_end_with(pid_t parent);
 void child_close_between(unsigned int first, unsigned int last);
 
 /*
- * The memory that the process has, and a child that it forks now begins with, as limits count it (proc_pid_statm(5)).
- * In bytes; 0: not known.
- */
-struct child_memory {
-	uint64_t mapped; /* RLIMIT_AS */
-	uint64_t data;   /* RLIMIT_DATA */
-};
-struct child_memory child_memory(void);
-
-/*
- * Returns what a process does, by the letter of proc_pid_stat(5): R it runs or waits for a CPU, S it sleeps until
- * something happens, D it waits for a disk or the like, Z it has ended; '\0': it is not there.
- */
-char child_state(pid_t pid);
-
-/*
  * Returns whether the program runs under a sanitizer: it cannot be confined then, and nobody relies on its confinement.
  */
 bool child_is_sanitized(void);

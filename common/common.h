@@ -30,6 +30,7 @@
 #include "common/message.h"
 #include "common/order.h"
 #include "common/own_directory.h"
+#include "common/proc.h"
 #include "common/protobuf.h"
 #include "common/reader_rights.h"
 #include "common/remove.h"

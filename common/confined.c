@@ -4,6 +4,7 @@
 #include "common/child.h"
 #include "common/cleanup.h"
 #include "common/filter.h"
+#include "common/proc.h"
 #include "common/rights.h"
 
 #include <errno.h>
@@ -189,7 +190,7 @@ static void set_limit(__rlimit_resource_t resource, rlim_t most)
 /* The hard limit stays: confined_limit_memory() sets the other. */
 static void limit_memory(uint64_t more)
 {
-	uint64_t has = child_memory().data;
+	uint64_t has = proc_own_memory().data;
 	struct rlimit limit;
 
 	if (child_is_sanitized() || has == 0 || getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= has + more)

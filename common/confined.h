@@ -75,8 +75,8 @@ unsigned int confined_probe(void);
 unsigned int confined_slowdown(void);
 
 /*
- * The parent of a process limits how much memory and CPU time that may use: it raises the first limit when the process
- * gets more to work on (RLIMIT_DATA, in bytes: child_memory().data + what the child may take), and reads the second
+ * How much memory and CPU time the process may use is limited by its parent: it raises the first limit when the process
+ * gets more to work on (RLIMIT_DATA, in bytes: proc_own_memory().data + what the child may take), and reads the second
  * (nanoseconds; -1: not known).
  */
 void confined_limit_memory(pid_t pid, uint64_t bytes);

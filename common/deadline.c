@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/filter.h"
 #include "common/message.h"
+#include "common/proc.h"
 #include "common/rights.h"
 
 #include <errno.h>
@@ -414,7 +415,7 @@ static bool is_starved(const struct deadline_slot *slot)
 {
 	pid_t pid = atomic_load(&slot->pid);
 
-	return pid == 0 || child_state(pid) == 'R';
+	return pid == 0 || proc_thread_state(pid, pid) == 'R';
 }
 
 /*

@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/confined.h"
 #include "common/filter.h"
+#include "common/proc.h"
 #include "common/rights.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static void lower_limit(__rlimit_resource_t resource, rlim_t value)
 /* Sets the child's limits. A crash of the library must not leave a core file. */
 static void limit_child(const struct isolated_limits *limits, pid_t parent)
 {
-	uint64_t mapped = child_memory().mapped;
+	uint64_t mapped = proc_own_memory().mapped;
 
 	child_end_with(parent);
 	lower_limit(RLIMIT_CORE, 0);

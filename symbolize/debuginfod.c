@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/debuginfod.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -105,14 +104,7 @@ static void keep_bounds(const struct debuginfod_wanted *wanted)
 /* Returns how many bytes we have written; 0 where the kernel does not count them. */
 static uint64_t read_written_bytes(void)
 {
-	static const char label[] = "wchar: ";
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-	struct error ignored;
-	const char *found;
-
-	buffer_init(&text, 4096);
-	found = file_read("/proc/self/io", &text, &ignored) ? strstr(text.data, label) : NULL;
-	return found ? strtoull(found + strlen(label), NULL, 10) : 0;
+	return proc_read_value("/proc/self/io", "wchar: ", "wchar: ");
 }
 
 /* The path is the file's place in the library's cache; "": there is none. It is sent with its NUL and nothing behind.
@@ -248,20 +240,6 @@ int debuginfod_find(const struct elf_build_id *id, struct symbolize_servers *ser
 	return fetch_debug_file(id, servers, path) ? elf_open_regular(path, &ignored) : -1;
 }
 
-static bool debuginfod_parse_build_id(const char *text, struct elf_build_id *id)
-{
-	*id = (struct elf_build_id){ 0 };
-	for (; text[0] && text[1] && id->size < ELF_BUILD_ID_MAX_SIZE; text += 2) {
-		unsigned int byte;
-
-		if (!isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]) ||
-			sscanf(text, "%2x", &byte) != 1)
-			return false;
-		id->bytes[id->size++] = (uint8_t)byte;
-	}
-	return text[0] == '\0' && id->size > 0;
-}
-
 /* Control characters are in no path of a compiler, but might end a line of the request. */
 static bool is_source_path(const char *path)
 {
@@ -279,7 +257,7 @@ int symbolize_debuginfod_source(
 	char found[PATH_MAX];
 	struct error ignored;
 
-	return is_source_path(path) && debuginfod_parse_build_id(build_id, &id) && fetch(&wanted, servers, found)
+	return is_source_path(path) && elf_build_id_parse(build_id, &id) && fetch(&wanted, servers, found)
 		       ? elf_open_regular(found, &ignored)
 		       : -1;
 }

@@ -417,7 +417,7 @@ static void share_memory(struct naming_cell *cell, struct naming_child *child)
 		at_once = cell->count;
 	child->memory_bytes = at_once * (least_memory_bytes + threads * stack_bytes);
 	cell->shares->memory_factor = memory_factor;
-	cell->shares->data_bytes = child_memory().data + child->memory_bytes;
+	cell->shares->data_bytes = proc_own_memory().data + child->memory_bytes;
 	atomic_store(&cell->shares->all_bytes, all);
 	child->memory_bytes += all * memory_factor;
 }

@@ -97,7 +97,7 @@ static bool sleeps_for_long(pid_t pid, int64_t now_ns, struct nap *nap)
 {
 	int64_t cpu_ns = confined_cpu_ns(pid);
 
-	if (cpu_ns < 0 || cpu_ns != nap->cpu_ns || child_state(pid) != 'S')
+	if (cpu_ns < 0 || cpu_ns != nap->cpu_ns || proc_thread_state(pid, pid) != 'S')
 		*nap = (struct nap){ cpu_ns, now_ns };
 	return now_ns - nap->since_ns >= most_sleep_ns;
 }

@@ -5,7 +5,6 @@
 
 #include "sampler/process/jit_growth.h"
 #include "sampler/process/jit_map.h"
-#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -2,7 +2,6 @@
 #include "sampler/live/adapt.h"
 
 #include "sampler/live/target.h"
-#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,6 @@
 #include "sampler/live/requests.h"
 #include "sampler/live/task_layout.h"
 #include "sampler/live/waiting.h"
-#include "sampler/process/proc.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/command.h"
 
-#include "sampler/process/proc.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/state.h"
 
-#include "sampler/process/proc.h"
-
 #include <unistd.h>
 
 /* The reasons why a recording has no samples. */

@@ -3,7 +3,6 @@
 
 #include "sampler/live/event_choice.h"
 #include "sampler/live/event_open.h"
-#include "sampler/process/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 
 #include "sampler/live/event.h"
 #include "sampler/live/limits.h"
-#include "sampler/process/proc.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -90,21 +90,16 @@ void limits_read(const char *proc_cgroup, const char *mount, struct limits *limi
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(proc_cgroup, "re");
 	char line[LIMITS_PATH_BYTES + 64], cgroup[LIMITS_PATH_BYTES + 64] = "";
+	const char *controllers, *path;
 
 	*limits = (struct limits){ 0 };
-	while (file && fgets(line, sizeof(line), file)) {
-		char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
-		bool is_cpu;
+	while (proc_next_cgroup(file, line, sizeof(line), &controllers, &path)) {
+		bool is_cpu = strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", 4) == 0 ||
+			      strstr(controllers, ",cpu") != NULL;
 
-		if (!path)
-			continue;
-		*path++ = '\0';
-		path[strcspn(path, "\n")] = '\0';
-		is_cpu = strcmp(controllers, ":cpu") == 0 || strncmp(controllers, ":cpu,", 5) == 0 ||
-			 strstr(controllers, ",cpu") != NULL;
-		if (cgroup[0] == '\0' || strcmp(cgroup, "/") == 0 || (is_cpu && strcmp(path, "/") != 0))
-			if (is_cpu || strcmp(controllers, ":") == 0)
-				strcpy(cgroup, path);
+		if ((cgroup[0] == '\0' || strcmp(cgroup, "/") == 0 || (is_cpu && strcmp(path, "/") != 0)) &&
+			(is_cpu || controllers[0] == '\0'))
+			strcpy(cgroup, path);
 	}
 	if (cgroup[0] != '\0')
 		limits_of_cgroup(cgroup, mount, limits);

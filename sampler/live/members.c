@@ -3,7 +3,6 @@
 
 #include "sampler/live/forks.h"
 #include "sampler/live/target.h"
-#include "sampler/process/proc.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -60,20 +59,14 @@ static bool members_add_descendants(struct members *members, struct error *err)
 
 static bool members_add_listed(struct members *members, const char *file, struct error *err)
 {
-	struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer pids = { 0 };
 	struct error ignored;
-	char *rest = NULL;
 	bool ok = true, added;
 
-	buffer_init(&text, MAX_PROCS_BYTES);
-	if (file_read(file, &text, &ignored)) {
-		buffer_append(&text, "", 1);
-		if (buffer_ok(&text, &ignored))
-			for (char *line = strtok_r(text.data, "\n", &rest); ok && line;
-				line = strtok_r(NULL, "\n", &rest))
-				ok = members_add_member(members, (int32_t)strtol(line, NULL, 10), &added, err);
-	}
-	buffer_deinit(&text);
+	buffer_init(&pids, MAX_PROCS_BYTES);
+	if (proc_read_ids(file, &pids, &ignored))
+		for (size_t at = 0; ok && at < pids.size; at += sizeof(int32_t))
+			ok = members_add_member(members, *(const int32_t *)(const void *)(pids.data + at), &added, err);
 	return ok;
 }
 

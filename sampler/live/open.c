@@ -4,7 +4,6 @@
 #include "sampler/live/adapt.h"
 #include "sampler/live/facts.h"
 #include "sampler/live/task_layout.h"
-#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 #include <string.h>

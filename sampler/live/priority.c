@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/priority.h"
 
-#include <dirent.h>
+#include "common/common.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -61,15 +62,14 @@ bool priority_is_spent(struct priority *priority, int64_t now_ns, int64_t cpu_ns
 /* Lowers the priority of every thread, since each has its own. */
 static void slow_down(union sigval unused)
 {
-	DIR *tasks = opendir("/proc/self/task");
-	const struct dirent *task;
+	CLEANUP(cleanup_free) int32_t *tids = NULL;
+	struct error ignored;
+	size_t count = 0;
 
 	(void)unused;
-	while (tasks && (task = readdir(tasks)))
-		if (task->d_name[0] != '.')
-			setpriority(PRIO_PROCESS, (id_t)strtoul(task->d_name, NULL, 10), USUAL_NICE);
-	if (tasks)
-		closedir(tasks);
+	(void)!proc_read_tasks(getpid(), &tids, &count, &ignored);
+	for (size_t i = 0; i < count; i++)
+		setpriority(PRIO_PROCESS, (id_t)tids[i], USUAL_NICE);
 }
 
 /* The timer counts CPU time: while the recorder waits, it delays nobody. */

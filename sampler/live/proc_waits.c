@@ -2,7 +2,6 @@
 #include "sampler/live/proc_waits.h"
 
 #include "sampler/collect/sleeper.h"
-#include "sampler/process/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,29 +30,9 @@ struct proc_waits {
 
 /* ---- One thread ---- */
 
-static bool proc_waits_read_line(int32_t pid, int32_t tid, const char *name, char line[MAX_LINE_BYTES])
-{
-	char path[64];
-	ssize_t size;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	size = read(fd, line, MAX_LINE_BYTES - 1);
-	close(fd);
-	line[size > 0 ? size : 0] = '\0';
-	return size > 0;
-}
-
-/* The state is the word behind the name, which may hold anything. */
 static uint32_t proc_waits_read_state(int32_t pid, int32_t tid)
 {
-	char line[MAX_LINE_BYTES];
-	const char *name_end = proc_waits_read_line(pid, tid, "stat", line) ? strrchr(line, ')') : NULL;
-
-	switch (name_end && name_end[1] == ' ' ? name_end[2] : '\0') {
+	switch (proc_thread_state(pid, tid)) {
 	case 'S':
 		return STATE_SLEEPS;
 	case 'D':
@@ -103,12 +82,12 @@ static bool find_sleeper(struct sleeper *sleeper, struct collector *collector)
 	for (int i = 0; i < MAX_TRIES; i++) {
 		uint32_t state = proc_waits_read_state(pid, tid);
 
-		if (state == STATE_RUNNABLE || !proc_waits_read_line(pid, tid, "syscall", line) ||
+		if (state == STATE_RUNNABLE || !proc_read_text(pid, tid, "syscall", line, sizeof(line)) ||
 			!parse_call(line, sleeper))
 			break;
 		sleeper->wait.state = state;
 		is_found = true;
-		if (sleeper_read(sleeper, collector) && proc_waits_read_line(pid, tid, "syscall", again) &&
+		if (sleeper_read(sleeper, collector) && proc_read_text(pid, tid, "syscall", again, sizeof(again)) &&
 			strcmp(line, again) == 0)
 			return true;
 	}
@@ -251,7 +230,7 @@ static bool check_permission(int32_t pid, int32_t only_tid, struct error *err)
 		return error_set(err, ERROR_UNSUPPORTED,
 			"without the kernel's help only the threads of a command, and of processes that are named, are looked at");
 	errno = 0;
-	return proc_waits_read_line(pid, only_tid ? only_tid : pid, "syscall", line) ||
+	return proc_read_text(pid, only_tid ? only_tid : pid, "syscall", line, sizeof(line)) ||
 	       error_set(err, ERROR_PERMISSION, "/proc/%d/syscall cannot be read: %s", (int)pid,
 		       errno ? strerror(errno) : "it is empty");
 }

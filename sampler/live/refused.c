@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/refused.h"
 
-#include "sampler/process/proc.h"
-
 #include <string.h>
 
 enum { MOST_DESCENDANTS = 256 };

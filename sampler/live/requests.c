@@ -5,7 +5,6 @@
 #include "sampler/live/members.h"
 #include "sampler/live/tally.h"
 #include "sampler/live/work.h"
-#include "sampler/process/proc.h"
 
 #include <string.h>
 

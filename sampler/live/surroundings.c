@@ -10,21 +10,6 @@
 
 enum { MAX_PATH = 2 * LIMITS_PATH_BYTES, MAX_LINE = 512 };
 
-/* The number behind a word in the line of a file that begins with another; 0: there is none. */
-static uint64_t surroundings_read_value(const char *path, const char *begin, const char *word)
-{
-	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
-	char line[MAX_LINE];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *found = strncmp(line, begin, strlen(begin)) == 0 ? strstr(line, word) : NULL;
-
-		if (found)
-			return strtoull(found + strlen(word), NULL, 10);
-	}
-	return 0;
-}
-
 /* "cpu  user nice system idle iowait irq softirq steal guest guest_nice", in ticks; guests are part of user and nice.
  */
 static void read_ticks(const char *proc, struct surroundings *s)
@@ -58,13 +43,13 @@ void surroundings_read(const char *proc, const char *mount, const char *cgroup, 
 	read_ticks(proc, surroundings);
 	if (cgroup[0] && strcmp(cgroup, "/") != 0) {
 		snprintf(path, sizeof(path), "%s%s/cpu.stat", mount, cgroup);
-		surroundings->throttled_us = surroundings_read_value(path, "throttled_usec ", "throttled_usec ");
+		surroundings->throttled_us = proc_read_value(path, "throttled_usec ", "throttled_usec ");
 		snprintf(path, sizeof(path), "%s%s/cpu.pressure", mount, cgroup);
-		surroundings->pressure_us = surroundings_read_value(path, "some ", "total=");
+		surroundings->pressure_us = proc_read_value(path, "some ", "total=");
 	}
 	if (surroundings->pressure_us == 0) {
 		snprintf(path, sizeof(path), "%s/pressure/cpu", proc);
-		surroundings->pressure_us = surroundings_read_value(path, "some ", "total=");
+		surroundings->pressure_us = proc_read_value(path, "some ", "total=");
 	}
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/target.h"
 
-#include "sampler/process/proc.h"
-
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/watch.h"
 
-#include "sampler/process/proc.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>

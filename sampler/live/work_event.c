@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/work_event.h"
 
-#include "sampler/process/proc.h"
 #include "sampler/sampling.h"
 
 #include <errno.h>

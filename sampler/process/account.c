@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/account.h"
 
-#include "sampler/process/proc.h"
+#include "sampler/process/process.h"
 
 #include <fcntl.h>
 #include <linux/nsfs.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process/image.h"
 #include "sampler/process/jit_map.h"
-#include "sampler/process/proc.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -100,7 +100,7 @@ bool image_open_vdso(struct elf_image **image, struct error *err)
 	buffer_init(&text, MAX_OWN_MAPS_BYTES);
 	if (bytes && file_read("/proc/self/maps", &text, err)) {
 		buffer_append_byte(&text, '\0');
-		if (!buffer_ok(&text, err) || !proc_parse_maps(text.data, getpid(), take_vdso_entry, &pages, err))
+		if (!buffer_ok(&text, err) || !elf_maps_parse(text.data, getpid(), take_vdso_entry, &pages, err))
 			pages.size = 0;
 	}
 	buffer_deinit(&text);

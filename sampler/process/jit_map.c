@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/jit_map.h"
 
-#include "sampler/process/proc.h"
-
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>

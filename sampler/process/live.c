@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/account.h"
-#include "sampler/process/proc.h"
+#include "sampler/process/image.h"
 #include "sampler/process/reader.h"
 
 #include <limits.h>
@@ -73,7 +73,7 @@ static bool live_read_maps(struct process_table *table, struct process *process,
 	/* A process that has ended has no maps: its samples then lie in no mapping, and are counted so. */
 	if (text.size > 0) {
 		text.data[text.size - 1] = '\0';
-		ok = proc_parse_maps(text.data, process->pid, take_maps_entry, &reader, err);
+		ok = elf_maps_parse(text.data, process->pid, take_maps_entry, &reader, err);
 	}
 	table->met_denied = table->met_denied || (process->mappings.count == 0 && is_denied);
 	buffer_deinit(&text);

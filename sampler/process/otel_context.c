@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/otel_context.h"
 
-#include "sampler/process/proc.h"
-
 #include <string.h>
 #include <sys/uio.h>
 
@@ -218,7 +216,7 @@ static void find_headers(struct process_reader *reader, int32_t pid, struct head
 	while (text.size > 0 && text.data[text.size - 1] != '\n')
 		text.data[--text.size] = '\0';
 	if (text.size > 0)
-		(void)!proc_parse_maps(text.data, pid, otel_context_take_entry, headers, &ignored);
+		(void)!elf_maps_parse(text.data, pid, otel_context_take_entry, headers, &ignored);
 }
 
 struct process_memory {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/process.h"
 
+#include "sampler/process/image.h"
 #include "sampler/process/jit_growth.h"
 #include "sampler/process/jit_map.h"
-#include "sampler/process/proc.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -50,8 +50,6 @@ struct process_place {
 	uint32_t is_walked : 1; /* a walk has met it: its number may be kept as long as the table lives */
 };
 
-enum { PROC_COMM_BYTES = 64 };
-
 struct process {
 	int32_t pid;
 	bool is_alive, maps_are_read;

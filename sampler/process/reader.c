@@ -4,7 +4,6 @@
 #include "sampler/process/account.h"
 #include "sampler/process/file_system.h"
 #include "sampler/process/jit_map.h"
-#include "sampler/process/proc.h"
 #include "sampler/process/trees.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/recorded.h"
 
+#include "sampler/process/image.h"
 #include "sampler/process/jit_map.h"
-#include "sampler/process/proc.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -273,10 +273,14 @@ static uint64_t symbol_address(const char *kallsyms, const char *name)
 	if (!file)
 		close(fd);
 	for (size_t i = 0; file && i < MAX_KALLSYMS_LINES && fgets(line, sizeof(line), file); i++) {
-		char found[16], type;
+		struct text_cursor text = text_over(line, strlen(line)), found;
 		uint64_t address;
 
-		if (sscanf(line, "%" SCNx64 " %c %15s", &address, &type, found) == 3 && strcmp(found, name) == 0)
+		if (!text_take_hex(&text, &address) || text_left(text) < 3)
+			continue;
+		text.at += 3; /* " T " */
+		found = text_take_word(&text, "\t\n");
+		if (text_is(found, name))
 			return address;
 	}
 	return 0;

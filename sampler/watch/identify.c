@@ -3,7 +3,6 @@
 #include "sampler/watch/watch.h"
 
 #include "sampler/process/otel_context.h"
-#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +53,7 @@ static bool identify_find_binary(
 	while (text.size > 0 && text.data[text.size - 1] != '\n')
 		text.data[--text.size] = '\0';
 	if (text.size > 0)
-		(void)!proc_parse_maps(text.data, process->pid, identify_take_mapping, binary, &ignored);
+		(void)!elf_maps_parse(text.data, process->pid, identify_take_mapping, binary, &ignored);
 	return binary->is_found;
 }
 
@@ -114,20 +113,15 @@ static void identify_read_image(pid_t pid, char image[static WATCH_WORD_BYTES])
 /* Finds where the kernel has put the environment: fields 50 and 51 of /proc/PID/stat, 0 without the right to look. */
 static bool find_environment(pid_t pid, uint64_t *start, size_t *size)
 {
-	enum { FIELD = 50, FIRST = 3 };
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-	unsigned long long first, end;
-	char *at, *rest = NULL;
+	struct proc_stat stat;
+	uint64_t bytes;
 
-	if (!identify_read_text(pid, "stat", &text) || (at = strrchr(text.data, ')')) == NULL)
+	if (!proc_read_stat(pid, &stat) || stat.environment_start == 0 ||
+		stat.environment_end <= stat.environment_start)
 		return false;
-	at = strtok_r(at + 1, " ", &rest);
-	for (int field = FIRST; at && field < FIELD; field++)
-		at = strtok_r(NULL, " ", &rest);
-	if (!at || sscanf(at, "%llu", &first) != 1 || sscanf(rest, "%llu", &end) != 1 || first == 0 || end <= first)
-		return false;
-	*start = first;
-	*size = end - first < MOST_ENVIRONMENT_BYTES ? (size_t)(end - first) : MOST_ENVIRONMENT_BYTES;
+	bytes = stat.environment_end - stat.environment_start;
+	*start = stat.environment_start;
+	*size = bytes < MOST_ENVIRONMENT_BYTES ? (size_t)bytes : MOST_ENVIRONMENT_BYTES;
 	return true;
 }
 

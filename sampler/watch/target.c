@@ -3,7 +3,7 @@
 #include "sampler/watch/watch.h"
 
 #include "sampler/process/account.h"
-#include "sampler/process/proc.h"
+#include "sampler/process/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 /* The bounds of one search in a machine, or in a tree of control groups. */
 enum { MOST_PROCESSES = 1 << 20, MOST_GROUPS = 1 << 14, MOST_DEPTH = 12, LINE_BYTES = 4200 };
 
-static const int64_t first_rest_ns = 250000000, ns_per_s = 1000000000;
+static const int64_t first_rest_ns = 250000000;
 
 /* A program's file, as it was when it was seen last. */
 struct program_file {
@@ -44,31 +44,9 @@ struct watch_target {
 /* ---- Processes ---- */
 
 /* Reads what /proc/PID/stat tells; false: the process is gone, or has ended and was not waited for. */
-static bool watch_target_read_stat(pid_t pid, int64_t *began_boot_ns, uint64_t *cpu_ticks)
+static bool watch_target_read_stat(pid_t pid, struct proc_stat *stat)
 {
-	unsigned long long user, system, began;
-	CLEANUP(cleanup_close) int fd = -1;
-	char path[64], text[1024];
-	const char *fields;
-	ssize_t size;
-	int threads;
-	char state;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (size <= 0)
-		return false;
-	text[size] = '\0';
-	fields = strrchr(text, ')');
-	if (!fields ||
-		sscanf(fields, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %d %*d %llu",
-			&state, &user, &system, &threads, &began) != 5)
-		return false;
-	*began_boot_ns = (int64_t)(began * (unsigned long long)(ns_per_s / sysconf(_SC_CLK_TCK)));
-	*cpu_ticks = user + system;
-	/* The first thread may end before others. */
-	return state != 'X' && (state != 'Z' || threads > 1);
+	return proc_read_stat(pid, stat) && proc_stat_is_alive(stat);
 }
 
 static void watch_target_read_link(pid_t pid, char link[static WATCH_PATH_BYTES])
@@ -88,31 +66,26 @@ static void watch_target_read_link(pid_t pid, char link[static WATCH_PATH_BYTES]
 static void read_group(pid_t pid, char group[static WATCH_PATH_BYTES])
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	const char *controllers, *found;
 	char path[64], line[LINE_BYTES];
 
 	group[0] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
 	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		char *controllers = strchr(line, ':'), *found = controllers ? strchr(controllers + 1, ':') : NULL;
-
-		if (!found)
-			continue;
-		*found++ = '\0';
-		found[strcspn(found, "\n")] = '\0';
-		if (strcmp(controllers, ":") != 0 && strcmp(controllers, ":name=systemd") != 0)
-			continue;
-		if (strlen(found) >= strlen(group) && strlen(found) < WATCH_PATH_BYTES)
+	while (proc_next_cgroup(file, line, sizeof(line), &controllers, &found))
+		if ((controllers[0] == '\0' || strcmp(controllers, "name=systemd") == 0) &&
+			strlen(found) >= strlen(group) && strlen(found) < WATCH_PATH_BYTES)
 			strcpy(group, found);
-	}
 }
 
 static bool watch_target_read_process(pid_t pid, struct watch_process *process)
 {
-	uint64_t ignored, account;
+	struct proc_stat stat;
+	uint64_t account;
 
-	if (!account_of(pid, &account) || !watch_target_read_stat(pid, &process->began_boot_ns, &ignored))
+	if (!account_of(pid, &account) || !watch_target_read_stat(pid, &stat))
 		return false;
+	process->began_boot_ns = stat.began_boot_ns;
 	process->pid = pid;
 	process->user = account_user(account);
 	watch_target_read_link(pid, process->link);
@@ -120,20 +93,6 @@ static bool watch_target_read_process(pid_t pid, struct watch_process *process)
 	process->program[elf_mapped_path_size(process->program)] = '\0';
 	read_group(pid, process->group);
 	return true;
-}
-
-/* The next process of a directory of /proc; 0: there is none. */
-static pid_t next_pid(DIR *proc)
-{
-	const struct dirent *entry;
-
-	while ((entry = readdir(proc)) != NULL) {
-		long pid = strtol(entry->d_name, NULL, 10);
-
-		if (pid > 0 && pid != getpid())
-			return (pid_t)pid;
-	}
-	return 0;
 }
 
 /* ---- By program ---- */
@@ -248,22 +207,22 @@ static bool watch_target_is_wanted(struct watch_target *target, pid_t pid)
 /* The oldest process of the machine that is wanted; 0: none. */
 static pid_t find_oldest(struct watch_target *target)
 {
-	DIR *proc = opendir("/proc");
+	CLEANUP(cleanup_free) int32_t *pids = NULL;
 	int64_t oldest_ns = INT64_MAX;
-	pid_t pid, oldest = 0;
+	struct error ignored;
+	size_t count = 0;
+	pid_t oldest = 0;
 
-	while (proc && (pid = next_pid(proc)) != 0) {
-		int64_t began_ns;
-		uint64_t ticks;
+	(void)!proc_read_processes(&pids, &count, &ignored);
+	for (size_t i = 0; i < count; i++) {
+		struct proc_stat stat;
 
-		if (!watch_target_is_wanted(target, pid) || !watch_target_read_stat(pid, &began_ns, &ticks) ||
-			began_ns >= oldest_ns)
+		if (pids[i] == getpid() || !watch_target_is_wanted(target, pids[i]) ||
+			!watch_target_read_stat(pids[i], &stat) || stat.began_boot_ns >= oldest_ns)
 			continue;
-		oldest_ns = began_ns;
-		oldest = pid;
+		oldest_ns = stat.began_boot_ns;
+		oldest = pids[i];
 	}
-	if (proc)
-		closedir(proc);
 	return oldest;
 }
 
@@ -391,7 +350,7 @@ static bool watch_target_find_unit(struct watch_target *target)
 /* A program that processes of a group execute. */
 struct program {
 	char path[WATCH_PATH_BYTES];
-	uint64_t ticks; /* CPU time of all of them */
+	int64_t cpu_ns; /* of all of them */
 	pid_t oldest;   /* of them */
 	int64_t oldest_began_ns;
 };
@@ -411,11 +370,10 @@ static void take_member(struct programs *programs, pid_t pid)
 	enum { MOST_PROGRAMS = 256 };
 	char link[WATCH_PATH_BYTES];
 	struct error ignored;
-	int64_t began_ns;
-	uint64_t ticks;
+	struct proc_stat stat;
 	size_t i = 0;
 
-	if (!watch_target_read_stat(pid, &began_ns, &ticks))
+	if (!watch_target_read_stat(pid, &stat))
 		return;
 	watch_target_read_link(pid, link);
 	link[elf_mapped_path_size(link)] = '\0';
@@ -428,24 +386,24 @@ static void take_member(struct programs *programs, pid_t pid)
 		memcpy(programs->items[i].path, link, sizeof(link));
 		programs->count++;
 	}
-	programs->items[i].ticks += ticks;
-	if (began_ns < programs->items[i].oldest_began_ns) {
-		programs->items[i].oldest_began_ns = began_ns;
+	programs->items[i].cpu_ns += stat.cpu_ns;
+	if (stat.began_boot_ns < programs->items[i].oldest_began_ns) {
+		programs->items[i].oldest_began_ns = stat.began_boot_ns;
 		programs->items[i].oldest = pid;
 	}
 }
 
 static void take_members(struct programs *programs, const char *directory)
 {
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	CLEANUP(buffer_deinit) struct buffer pids = { 0 };
 	char path[2 * WATCH_PATH_BYTES + 16];
-	int pid;
+	struct error ignored;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
-	file = fopen(path, "re");
-	while (file && fscanf(file, "%d", &pid) == 1)
-		if (pid > 0)
-			take_member(programs, pid);
+	buffer_init(&pids, MOST_PROCESSES * sizeof(int32_t));
+	(void)!proc_read_ids(path, &pids, &ignored);
+	for (size_t at = 0; at < pids.size; at += sizeof(int32_t))
+		take_member(programs, *(const int32_t *)(const void *)(pids.data + at));
 }
 
 /* The oldest process of the group's program, in it and in the groups below it. */
@@ -454,7 +412,7 @@ static pid_t search_group(struct watch_target *target)
 	CLEANUP(programs_deinit) struct programs programs = { 0 };
 	CLEANUP(watch_target_groups_deinit) struct watch_target_groups groups = { 0 };
 	const struct program *chosen = NULL;
-	uint64_t ticks = 0;
+	int64_t cpu_ns = 0;
 
 	groups_add(&groups, target->directory, "");
 	for (size_t i = 0; i < groups.count; i++) {
@@ -466,11 +424,11 @@ static pid_t search_group(struct watch_target *target)
 
 		if (target->has_program && strcmp(program->path, target->process.program) == 0)
 			return program->oldest;
-		if (!chosen || program->ticks > chosen->ticks)
+		if (!chosen || program->cpu_ns > chosen->cpu_ns)
 			chosen = program;
-		ticks += program->ticks;
+		cpu_ns += program->cpu_ns;
 	}
-	target->has_program = ticks * (uint64_t)(ns_per_s / sysconf(_SC_CLK_TCK)) >= (uint64_t)watch_cpu_ns;
+	target->has_program = cpu_ns >= watch_cpu_ns;
 	return chosen ? chosen->oldest : 0;
 }
 
@@ -499,10 +457,9 @@ static pid_t search(struct watch_target *target)
 static bool watch_target_is_same(const struct watch_process *process)
 {
 	char link[WATCH_PATH_BYTES];
-	int64_t began_ns;
-	uint64_t ticks;
+	struct proc_stat stat;
 
-	if (!watch_target_read_stat(process->pid, &began_ns, &ticks) || began_ns != process->began_boot_ns)
+	if (!watch_target_read_stat(process->pid, &stat) || stat.began_boot_ns != process->began_boot_ns)
 		return false;
 	watch_target_read_link(process->pid, link);
 	/* The file of a program that runs on may be removed. */
@@ -513,12 +470,10 @@ static bool watch_target_is_same(const struct watch_process *process)
 /* A process that has executed another program is the main process still; any other is looked for. */
 static pid_t who_is_there(struct watch_target *target)
 {
-	int64_t began_ns;
-	uint64_t ticks;
+	struct proc_stat stat;
 
-	if (target->is_there && target->wish.kind != WATCH_EXE &&
-		watch_target_read_stat(target->process.pid, &began_ns, &ticks) &&
-		began_ns == target->process.began_boot_ns)
+	if (target->is_there && target->wish.kind != WATCH_EXE && watch_target_read_stat(target->process.pid, &stat) &&
+		stat.began_boot_ns == target->process.began_boot_ns)
 		return target->process.pid;
 	return search(target);
 }

@@ -5,7 +5,6 @@
 #include "sampler/interpret/kind.h"
 #include "sampler/interpret/python/code.h"
 #include "sampler/interpret/sampled.h"
-#include "sampler/process/proc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

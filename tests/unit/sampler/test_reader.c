@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/reader.h"
 
-#include "sampler/process/proc.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
@@ -181,7 +180,7 @@ static void maps_are_read_to_their_end(void **state)
 	assert_false(is_denied);
 	assert_in_range(maps.size, 1 << 18, 1 << 24);
 	maps.data[maps.size - 1] = '\0';
-	assert_true(proc_parse_maps(maps.data, getpid(), find_own_code, &is_found, &err));
+	assert_true(elf_maps_parse(maps.data, getpid(), find_own_code, &is_found, &err));
 	assert_true(is_found);
 	maps.size = 0;
 	assert_true(process_reader_maps(*state, 0x7ffffff0, &maps, &is_denied));
@@ -204,7 +203,7 @@ static void a_malformed_line_of_maps_is_passed_over(void **state)
 	int lines = 0;
 	struct error err;
 
-	assert_true(proc_parse_maps(lines_of_maps, 1, count_line, &lines, &err));
+	assert_true(elf_maps_parse(lines_of_maps, 1, count_line, &lines, &err));
 	assert_int_equal(lines, 2);
 }
 
