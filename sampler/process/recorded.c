@@ -5,7 +5,6 @@
 #include "sampler/process/jit_map.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

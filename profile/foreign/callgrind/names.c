@@ -2,7 +2,6 @@
 /* Resolves compressed names of objects, files and functions, and makes the profile's strings of them. */
 #include "profile/foreign/callgrind/callgrind.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
