@@ -47,7 +47,7 @@ static void kallsyms_take_line(struct kallsyms_search *search, const char *line,
 		return;
 	position = kallsyms_find_position(search, start);
 	if (position < search->count && start > search->found[position].start)
-		search->found[position] = (struct candidate){ start, text.at + 3 };
+		search->found[position] = (struct kallsyms_candidate){ start, text.at + 3 };
 }
 
 static bool add_found(

@@ -56,7 +56,7 @@ struct sampler {
 	struct process_reader *reader; /* outlives the collector */
 	struct collector *collector;   /* owned */
 	struct command command;
-	struct reading reading;
+	struct sampler_reading reading;
 	struct remaps remaps;
 	struct instruments instruments;
 	struct part part;

@@ -26,6 +26,19 @@ COMMON_MUST_CHECK
 bool image_of_mapping(struct process_table *table, struct process *process, const struct elf_mapping *mapped,
 	struct process_place *place, struct error *err);
 
+/*
+ * Returns whether what was found at a mapping, by image_of_mapping(), may be what is believed to lie there: an image is
+ * one of several places where its segments have bytes of one page.
+ */
+bool image_may_be(const struct process_table *table, const struct process_place *found,
+	const struct process_place *believed, const struct elf_mapping *mapped);
+
+/*
+ * The program that a process executes gives way to another one: what its code is named by ends here. Times are by the
+ * records' clock.
+ */
+void image_end_program(struct process_table *table, const struct process *process, uint64_t clock_ns);
+
 /* Opens our own vdso, which is the same in every 64-bit process under this kernel. */
 COMMON_MUST_CHECK
 bool image_open_vdso(struct elf_image **image, struct error *err);

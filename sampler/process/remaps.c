@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/remaps.h"
 
-#include "sampler/process/proc.h"
+#include "sampler/process/image.h"
 
 #include <string.h>
 #include <time.h>
@@ -229,7 +229,7 @@ static bool compare_text(struct remaps *remaps, struct remaps_text *read, struct
 	comparison.doubt.since_ns = comparison.process->looked_ns;
 	/* Without a notice: what cannot be opened is as it was. */
 	table->notices = NULL;
-	ok = proc_parse_maps(read->text.data, read->pid, remaps_take_entry, &comparison, err);
+	ok = elf_maps_parse(read->text.data, read->pid, remaps_take_entry, &comparison, err);
 	table->notices = notices;
 	/* What has been mended is no change that records told. */
 	comparison.process->changed_ns = 0;
