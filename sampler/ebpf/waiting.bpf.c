@@ -285,10 +285,8 @@ static inline const char *registers_of_current(void)
  * Reads the frames of the current thread's interpreter, which the sample that comes next belongs to. They are written
  * before the sample is made: both need most of the 512 bytes that a program's stack has.
  */
-static __always_inline void write_interpreted(_Bool with_frames)
+static __always_inline void write_interpreted(void)
 {
-	if (!with_frames)
-		return;
 	write_current_returns(0);
 	write_current_frames(1, registers_of_current(), 0);
 }
@@ -392,8 +390,12 @@ static __always_inline int charge_current(void *context, __u64 hook, _Bool is_la
 		forget_wait(thread);
 		return 0;
 	}
-	write_interpreted(with_frames);
-	return charge(context, hook, thread, tid);
+	if (with_frames) {
+		write_interpreted();
+		tid = bpf_get_current_pid_tgid();
+		thread = find_thread(tid);
+	}
+	return !thread ? 0 : charge(context, hook, thread, tid);
 }
 
 /* ---- Switches ---- */
@@ -508,8 +510,12 @@ static __always_inline int release(__u64 *arguments, _Bool with_frames)
 	id = bpf_get_current_pid_tgid();
 	if (!is_of_target(id >> 32, id) || !window_has_room(now, &window_releases, most_in_window / 2))
 		return 0;
-	write_interpreted(with_frames);
-	return sample_release(arguments, thread, tid);
+	if (with_frames) {
+		write_interpreted();
+		tid = ((struct task_struct *)arguments[0])->pid;
+		thread = find_thread(tid);
+	}
+	return !thread ? 0 : sample_release(arguments, thread, tid);
 }
 
 SEC("tp_btf/sched_waking")

@@ -151,6 +151,19 @@ static __noinline __u32 peer_of_poll(struct task_struct *task, __u64 address, __
 	return found;
 }
 
+/* Returns the number of the only bit that is set. By halves: the verifier follows each turn of a loop. */
+static __always_inline __u64 number_of_bit(__u64 word)
+{
+	__u64 number = 0;
+
+	for (__u32 half = BITS / 2; half > 0; half /= 2)
+		if (word >> half) {
+			word >>= half;
+			number += half;
+		}
+	return number;
+}
+
 /* The set of a select() that has one descriptor to read. */
 static __noinline __u32 peer_of_select(struct task_struct *task, __u64 address, __u32 limit)
 {
@@ -167,9 +180,7 @@ static __noinline __u32 peer_of_select(struct task_struct *task, __u64 address, 
 		if (is_found || (word & (word - 1)))
 			return EBPF_PEER_UNKNOWN;
 		is_found = 1;
-		descriptor = at * BITS;
-		for (__u32 bit = 0; bit < BITS && !(word >> bit & 1); bit++)
-			descriptor++;
+		descriptor = at * BITS + number_of_bit(word);
 	}
 	return is_found ? peer_of_descriptor(task, descriptor) : EBPF_PEER_UNKNOWN;
 }
