@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/native_name.h"
 #include "profile/model.h"
+#include "profile/native_name.h"
 
 #include <string.h>
 

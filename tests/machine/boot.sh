@@ -59,9 +59,10 @@ for section in programs command process children cpus counters waiting waits pre
 	says "$section" "^end $section 0\$"
 done
 says programs 'PASSED .* 6 test'
-says command '100\.0 % whole stacks'
+# A sample in the program's first instructions may be open.
+says command '(99\.[5-9]|100\.0) % whole stacks'
 says command ';serve;parse_input [0-9]+$'
-says process '100\.0 % whole stacks'
+says process '(99\.[5-9]|100\.0) % whole stacks'
 says process ';serve;hash_output [0-9]+$'
 # More than the shell itself: the programs that it started were followed by the tracepoint of new tasks.
 says children 'brief-[0-9]{3,} [0-9]+$'
