@@ -60,7 +60,7 @@ run 0 kelvin record --benchmarks -q -o next.pb.gz -- "$client" suite
 [[ -z $(left) ]] || fail "left behind after the next run (seed $seed): $(left)"
 
 # The same of a simulation.
-if [[ -x $(dirname "$KELVIN")/../simulate/tool/launcher ]]; then
+if [[ -x $(dirname "$KELVIN")/../sampler/simulate/tool/launcher ]]; then
 	for ((round = 0; round < 5; round++)); do
 		setsid "$KELVIN" simulate -q -o killed.pb.gz -- sleep 1 >/dev/null 2>&1 &
 		session=$!

@@ -99,7 +99,7 @@ mkdir -m 700 theirs
 chown 12345:12345 theirs
 chmod 755 "$work"
 for command in 'record --benchmarks' simulate; do
-	[[ $command != simulate || -x $(dirname "$KELVIN")/../simulate/tool/launcher ]] || continue
+	[[ $command != simulate || -x $(dirname "$KELVIN")/../sampler/simulate/tool/launcher ]] || continue
 	# shellcheck disable=SC2086
 	TMPDIR=$work/theirs XDG_RUNTIME_DIR=$work/theirs run 0 kelvin $command -q -o d.pb.gz -- ./suite ${command%% *}
 	[[ -z $(ls -A theirs) ]] || fail "$command: files of root lie with another user: $(find theirs)"

@@ -9,7 +9,7 @@ for tool in dpkg-deb dpkg-shlibdeps file xz readelf ssh-keygen python3 cpack jq;
 	needs "$tool"
 done
 build=$(dirname "$(dirname "$KELVIN")")
-[[ -x $build/simulate/tool/kelvin-amd64-linux ]] || skip "this build has no tool for kelvin simulate"
+[[ -x $build/sampler/simulate/tool/kelvin-amd64-linux ]] || skip "this build has no tool for kelvin simulate"
 [[ -s /usr/share/doc/libzydis-dev/copyright && -s /usr/share/doc/libgsl-dev/copyright ]] || skip "the licences of what is linked in are not installed"
 epoch=1700000001
 export SOURCE_DATE_EPOCH=$epoch

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 [[ -n ${OWN_TMP:-} ]] || skip "mounts are needed"
-[[ -x $(dirname "$KELVIN")/../simulate/tool/launcher ]] || skip "kelvin simulate is not built"
+[[ -x $(dirname "$KELVIN")/../sampler/simulate/tool/launcher ]] || skip "kelvin simulate is not built"
 unset XDG_RUNTIME_DIR TMPDIR
 for place in /var/tmp /dev/shm /run; do
 	mount -t tmpfs -o mode=1777 none $place || skip "a $place of its own is needed"

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 program=$(realpath "$WORKLOADS/../workloads/workload_simulated")
-built=$WORKLOADS/../../simulate/tool
+built=$WORKLOADS/../../sampler/simulate/tool
 [[ -x $built/kelvin-amd64-linux ]] || skip "there is no tool for this processor"
 
 # Both tools in one folder: a program sees the folder's name in its environment, and its length moves the stack.
