@@ -207,7 +207,9 @@ char proc_thread_state(int32_t pid, int32_t tid)
 {
 	struct proc_stat stat;
 
-	return proc_read_thread_stat(pid, tid, &stat) ? stat.state : '\0';
+	if (!proc_read_thread_stat(pid, tid, &stat))
+		return '\0';
+	return stat.state;
 }
 
 int64_t proc_start_unix_s(int32_t pid)
