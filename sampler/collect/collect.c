@@ -65,7 +65,8 @@ static bool add_user_callchain(struct collector *collector, struct process_space
 
 		if (i + 1 == callchain.count)
 			*stop = stop_of_callchain(&code, found);
-		if (i == 0 && found && *stop == PROFILE_STOP_CHAIN_END && is_frameless(&code))
+		if (i == 0 && found && (*stop == PROFILE_STOP_CHAIN_END || *stop == PROFILE_STOP_ROOT) &&
+			is_frameless(&code))
 			*stop = PROFILE_STOP_FRAMELESS;
 		if (!found)
 			continue;

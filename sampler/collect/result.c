@@ -39,13 +39,13 @@ static size_t most_maps(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur / 2 : 0;
 }
 
-/* How many samples pass through each mapping: a heap array that the caller frees; NULL where memory runs out. */
+/* Counts the samples that pass through each mapping: a heap array that the caller frees; NULL where memory runs out. */
 static uint64_t *samples_through(const struct profile *profile)
 {
 	CLEANUP(cleanup_free) size_t *latest = calloc(profile->mapping_count + 1, sizeof(*latest));
-	uint64_t *through = calloc(profile->mapping_count + 1, sizeof(*through));
+	uint64_t *through = latest ? calloc(profile->mapping_count + 1, sizeof(*through)) : NULL;
 
-	for (size_t i = 0; latest && through && i < profile->sample_count; i++)
+	for (size_t i = 0; through && i < profile->sample_count; i++)
 		for (uint32_t at = profile->samples[i].stack; at != 0; at = profile->stacks[at].parent) {
 			uint32_t mapping = profile->locations[profile->stacks[at].location].mapping;
 
@@ -57,7 +57,7 @@ static uint64_t *samples_through(const struct profile *profile)
 	return through;
 }
 
-/* What a line about a file of names concerns. */
+/* Appends the share of the samples that a line about a file of names concerns. */
 static void append_share(struct process_table *table, uint32_t mapping, uint64_t **through)
 {
 	uint64_t all = table->profile->quality.samples;
@@ -65,7 +65,7 @@ static void append_share(struct process_table *table, uint32_t mapping, uint64_t
 	if (!*through)
 		*through = samples_through(table->profile);
 	if (*through && all > 0)
-		buffer_printf(table->notices, "%.0f %% of the samples pass through code that it would name\n",
+		buffer_printf(table->notices, "%.0f %% of the samples pass through code that this file would name\n",
 			(double)(*through)[mapping] * 100 / (double)all);
 }
 
@@ -76,21 +76,21 @@ static bool result_take_maps_of(struct profile_symbols *symbols, struct process_
 	struct buffer *notices = table->notices;
 	uint32_t id = image->mapping_id;
 	size_t before = notices ? notices->size : 0;
-	bool is_rewritten;
+	bool is_anothers;
 
 	if (!result_take_jit_map(&table->host, symbols->jit_maps, table->profile, id, &image->jit_map, notices, err) ||
 		!result_take_jit_map(&table->host, symbols->inherited_jit_maps, table->profile, id,
 			&image->inherited_map, notices, err))
 		return false;
-	is_rewritten = jit_growth_was_rewritten(image, &symbols->jit_maps[id]);
-	if (notices && is_rewritten && image->jit_map.ended_ns != 0)
+	is_anothers = jit_growth_is_anothers(image, &symbols->jit_maps[id]);
+	if (notices && is_anothers)
 		buffer_printf(notices, "%s names nothing: " JIT_MAP_IS_ANOTHERS "\n", image->jit_map.path);
-	else if (notices && is_rewritten)
+	else if (notices && jit_growth_was_rewritten(image, &symbols->jit_maps[id]))
 		buffer_printf(notices,
 			"%s was written anew meanwhile: functions that ran before have the names of what it lists now at their places, "
-			"if any; what appends to it, or a jitdump, keeps them apart\n",
+			"if any; a run time that only appends to its perf map, or writes a jitdump, avoids this\n",
 			image->jit_map.path);
-	if (is_rewritten && image->jit_map.ended_ns != 0)
+	if (is_anothers)
 		file_opened_deinit(&symbols->jit_maps[id]);
 	if (notices && notices->size > before)
 		append_share(table, id, through);

@@ -427,7 +427,7 @@ static uint64_t bias_in(
 	return image->is_file ? mapped->file_offset - mapped->start : 0;
 }
 
-/* Whether two images are of one binary, of which an overlay may show several files. */
+/* Returns whether two images are of one binary, of which an overlay may show several files. */
 static bool process_image_is_same(const struct process_table *table, uint32_t a, uint32_t b)
 {
 	const struct elf_image *first = table->images[a].elf, *second = table->images[b].elf;

@@ -6,8 +6,8 @@
 /* Turns a mapping into an image. */
 
 /*
- * Whether the mapping is of a file without a name: a program or library (runc, loaders of plugins), or code made at run
- * time that is mapped twice (.NET).
+ * Returns whether the mapping is of a file without a name: a program or library (runc, loaders of plugins), or code
+ * made at run time that is mapped twice (.NET).
  */
 bool image_is_nameless(const struct elf_mapping *mapped);
 

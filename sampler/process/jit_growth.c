@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const int64_t ms_ns = 1000000;
-enum { EVERY_MS = 10, FIRST_PAUSE_MS = 20, LONGEST_PAUSE_MS = 1000, TICK_MS = 4, MOST_STEPS = 1 << 14 };
+enum { EVERY_MS = 10, FIRST_PAUSE_MS = 20, LONGEST_PAUSE_MS = 1000, MOST_STEPS = 1 << 14 };
 
 void jit_growth_destroy(struct jit_growth *growth)
 {
@@ -52,7 +52,7 @@ static int64_t written_ns(const struct stat *info, int64_t now_ns)
 	if (info->st_mtim.tv_sec < 0 || info->st_mtim.tv_sec > unix_ns / second_ns)
 		return now_ns;
 	ago_ns = unix_ns - info->st_mtim.tv_sec * second_ns - info->st_mtim.tv_nsec;
-	return ago_ns > TICK_MS * ms_ns ? now_ns - ago_ns + TICK_MS * ms_ns : now_ns;
+	return ago_ns > JIT_TICK_NS ? now_ns - ago_ns + JIT_TICK_NS : now_ns;
 }
 
 /* Looks at the file's size. What is there at the first look was written at any time before. */
@@ -61,15 +61,19 @@ static bool look_at_size(struct jit_growth *growth, int64_t now_ns, struct error
 	const struct profile_growth *known = &growth->growth;
 	uint64_t before = known->count > 0 ? known->steps[known->count - 1].size : 0;
 	struct stat info;
+	bool is_told = fstat(growth->fd, &info) == 0;
 	int64_t to_ns;
 
-	if (fstat(growth->fd, &info) != 0 || info.st_size < 0 || (uint64_t)info.st_size < before) {
-		growth->is_over = growth->was_rewritten = true;
+	if (!is_told || info.st_size < 0 || (uint64_t)info.st_size < before) {
+		growth->is_over = true;
+		growth->was_rewritten |= is_told;
 		growth->growth.count = 0;
 		return true;
 	}
+	/* A write() that appends sets the time first, and the size behind it: it is looked at again. */
 	if ((uint64_t)info.st_size == before && before > 0 &&
-		memcmp(&info.st_mtim, &growth->written, sizeof(info.st_mtim)) != 0)
+		memcmp(&info.st_mtim, &growth->written, sizeof(info.st_mtim)) != 0 && fstat(growth->fd, &info) == 0 &&
+		(uint64_t)info.st_size == before)
 		growth->was_rewritten = true;
 	growth->written = info.st_mtim;
 	growth->device = info.st_dev;
@@ -181,10 +185,15 @@ bool jit_growth_was_rewritten(const struct process_image *image, const struct fi
 	const struct jit_growth *growth = image->growth;
 
 	return growth && file->name &&
-	       (growth->was_rewritten ||
-		       (growth->growth.count > 0 &&
-			       (!is_watched_file(growth, file) ||
-				       (image->jit_map.ended_ns != 0 && was_written_since(growth, file)))));
+	       (growth->was_rewritten || (growth->growth.count > 0 && !is_watched_file(growth, file)));
+}
+
+bool jit_growth_is_anothers(const struct process_image *image, const struct file_opened *file)
+{
+	const struct jit_growth *growth = image->growth;
+
+	return growth && file->name && growth->growth.count > 0 && image->jit_map.ended_ns != 0 &&
+	       (!is_watched_file(growth, file) || was_written_since(growth, file));
 }
 
 struct profile_growth jit_growth_take(struct process_image *image, const struct file_opened *file)

@@ -35,9 +35,12 @@ bool jit_growth_look(struct process_table *table, struct error *err);
 struct profile_growth jit_growth_take(struct process_image *image, const struct file_opened *file);
 
 /*
- * Returns whether the file was written anew while it was watched, is another one now, or was written when its program
- * had given way to another one: of what it said before, nothing is known any more.
+ * Returns whether the file was written anew while it was watched, or is another one now: of what it said before,
+ * nothing is known any more.
  */
 bool jit_growth_was_rewritten(const struct process_image *image, const struct file_opened *file);
+
+/* Returns whether a program that had the pid later has written the file, so that it names nothing of the image. */
+bool jit_growth_is_anothers(const struct process_image *image, const struct file_opened *file);
 
 void jit_growth_destroy(struct jit_growth *growth); /* NULL is allowed */

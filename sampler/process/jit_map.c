@@ -130,7 +130,10 @@ static bool place_of_dump(int32_t pid, const char *path, struct jit_place *place
 
 /* ---- The file ---- */
 
-enum { CLOCKS_DIFFER_S = 2, TICK_NS = 10000000, CLOCKS_APART_NS = 100000 };
+enum {
+	CLOCKS_DIFFER_S = 2,
+	CLOCKS_APART_NS = 100000 /* between two readings of clocks, in jit_map_unix_ns() */
+};
 
 int64_t jit_map_unix_ns(uint64_t clock_ns)
 {
@@ -194,7 +197,7 @@ static const char *why_not(const struct jit_place *place, const struct stat *inf
 				  : "it belongs to neither you nor root; 'chown' it if it is right";
 	/* The kernel dates a write to the tick before it. */
 	if (!place->may_be_older && ((place->since_s != 0 && info->st_mtime + CLOCKS_DIFFER_S < place->since_s) ||
-					    (place->begun_ns != 0 && written_ns < place->begun_ns - TICK_NS)))
+					    (place->begun_ns != 0 && written_ns < place->begun_ns - JIT_TICK_NS)))
 		return "it is older than the process of that pid, and so of an earlier one; 'touch' it if it is not";
 	if (place->ended_ns != 0 && written_ns > place->ended_ns + CLOCKS_APART_NS)
 		return JIT_MAP_IS_ANOTHERS;

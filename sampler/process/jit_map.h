@@ -8,9 +8,12 @@
 /* The user of a process that is gone. */
 static const uid_t JIT_NO_USER = (uid_t)-1;
 
+/* The kernel dates a write to its last tick, so many ns before at most (CONFIG_HZ=100). */
+enum { JIT_TICK_NS = 10000000 };
+
 /* Why a file names nothing that another program has written under the same pid. */
 #define JIT_MAP_IS_ANOTHERS                                                                                            \
-	"another program that had the pid later has written it, and the names of the first are lost; a jitdump has those of each"
+	"a later program with the same pid has written this perf map anew, and the names of the first are lost; a jitdump keeps both"
 
 void jit_place_deinit(struct jit_place *place);
 

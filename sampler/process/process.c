@@ -377,7 +377,7 @@ bool process_table_heal(struct process_table *table, struct process *process, in
 		return true;
 	process->losses = table->losses;
 	functions->read_comm(process->pid, tid, name);
-	/* What is known of a process that has ended stays. */
+	/* The process has ended: its identity stays as it is known. */
 	if (name[0] == '\0')
 		return true;
 	find_owner_again(table, process);
@@ -406,15 +406,16 @@ bool process_table_miss(struct process_table *table, struct process *process, ui
 	return true;
 }
 
-/* What the process has made until now is another program's. */
+/* A program begins in a process: the code that was made in it until now is another program's. */
 static void begin_program(struct process_table *table, struct process *process, uint64_t time_ns)
 {
 	image_end_program(table, process, time_ns);
 	process->life = ++table->lives;
-	process->met_ns = process->looked_ns = process->look_ns = 0;
+	process->met_ns = process->look_ns = 0;
 	process->missed_ns = process->miss_pause_ns = 0;
 	process->is_sampled = false;
-	process->begun_ns = time_ns;
+	/* What ran before is in no doubt. */
+	process->begun_ns = process->looked_ns = time_ns;
 }
 
 /* Handles a new program: the old one's mappings are gone, and the new one's arrive in records of their own. */

@@ -70,9 +70,12 @@ struct process {
 	/* By the records' clock: */
 	uint64_t changed_ns;               /* when its mappings changed last */
 	uint64_t missed_ns, miss_pause_ns; /* when code in no mapping was met, and how long it then does not count */
-	/* Of struct remaps: its first look, since when it was believed falsely at the earliest, and the next look. */
+	/*
+	 * For struct remaps, by the records' clock: when the process was met, when its maps were last held against the
+	 * records, and when they are read next; 0: not yet.
+	 */
 	uint64_t met_ns, looked_ns, look_ns;
-	bool is_sampled;
+	bool is_sampled;             /* it has had samples since its maps were read last */
 	uint64_t probes, probes_end; /* where the kernel's code for probes of functions is mapped; 0: nowhere */
 };
 

@@ -8,12 +8,12 @@
 
 static const uint64_t remaps_ms_ns = 1000000;
 enum {
-	LEAST_PAUSE_MS = 10,
-	FIRST_PAUSE_MS = 20,
+	LEAST_PAUSE_MS = 10, /* between two turns of the recorder: shorter ones would wake it for little */
+	FIRST_PAUSE_MS = 20, /* before a process's maps are read again, and the most, once it is known for longer */
 	LONGEST_PAUSE_MS = 2000,
-	SHARE_OF_TIME = 500,
-	MOST_BYTES = 1 << 24,
-	MOST_LOOKED_AT = 4096
+	SHARE_OF_TIME = 500,  /* reading and comparing take one part in so many of the time: 0.2 % of a CPU */
+	MOST_BYTES = 1 << 24, /* of text in one turn */
+	MOST_LOOKED_AT = 4096 /* processes in one turn */
 };
 
 void remaps_deinit(struct remaps *remaps)
@@ -71,7 +71,9 @@ static size_t remaps_read_process(struct remaps *remaps, struct process *process
 	return read->text.size;
 }
 
-/* Notes when a process's turn comes; whose turn has been without samples is not waited for. */
+/*
+ * Notes when a process's turn comes. One whose turn has passed had no samples then, and is not waited for.
+ */
 static void remaps_expect(struct remaps *remaps, const struct process *process, uint64_t now_ns)
 {
 	uint64_t due_ns = process->look_ns > 0 ? process->look_ns : process->begun_ns + FIRST_PAUSE_MS * remaps_ms_ns;
@@ -101,12 +103,12 @@ void remaps_read(struct remaps *remaps, bool is_end)
 	if (!is_end && (remaps->count > 0 || start_ns < remaps->not_before_ns))
 		return;
 	remaps->due_ns = UINT64_MAX;
-	for (size_t i = 0; i < table->count && i < MOST_LOOKED_AT && bytes < MOST_BYTES; i++) {
+	for (size_t i = 0;
+		i < table->count && i < MOST_LOOKED_AT && bytes < MOST_BYTES && remaps->count < REMAPS_MOST_TEXTS;
+		i++) {
 		size_t at = remaps->next++ % table->count;
 		struct process *process = &table->processes[at];
 
-		if (remaps->count == REMAPS_MOST_TEXTS)
-			break;
 		remaps_expect(remaps, process, start_ns);
 		if (!process->is_alive || !process->is_sampled || (!is_end && start_ns < process->look_ns))
 			continue;
@@ -198,11 +200,16 @@ static bool remaps_take_entry(void *context, const struct elf_maps_entry *entry,
 {
 	struct remaps_comparison *comparison = context;
 	const struct elf_mapping *mapped = &entry->mapping;
+	const struct process_mapping *at = mappings_find(&comparison->process->mappings, mapped->start);
 	struct process_place found;
 	size_t before = comparison->doubt.count;
 
 	/* The page of vsyscall is the kernel's. */
 	if (!entry->executable || mapped->start > INT64_MAX)
+		return true;
+	/* To tell memory from a binary such a file would be opened at each look; that it is memory is known. */
+	if (at && at->end >= mapped->end && (image_is_nameless(mapped) || elf_mapped_is_deleted(mapped->path)) &&
+		!comparison->table->images[comparison->table->places[at->place].image].elf)
 		return true;
 	if (!image_of_mapping(comparison->table, comparison->process, mapped, &found, err))
 		return false;
@@ -231,7 +238,7 @@ static bool compare_text(struct remaps *remaps, struct remaps_text *read, struct
 	table->notices = NULL;
 	ok = elf_maps_parse(read->text.data, read->pid, remaps_take_entry, &comparison, err);
 	table->notices = notices;
-	/* What has been mended is no change that records told. */
+	/* Mending is no change that records told of. */
 	comparison.process->changed_ns = 0;
 	comparison.process->looked_ns = read->from_ns;
 	if (ok && comparison.doubt.count > 0)
@@ -241,13 +248,16 @@ static bool compare_text(struct remaps *remaps, struct remaps_text *read, struct
 
 bool remaps_compare(struct remaps *remaps, uint64_t known_until_ns, struct error *err)
 {
+	uint64_t start_ns;
 	bool ok = true;
 
 	/* They were read one after the other. */
 	if (remaps->count == 0 || remaps->texts[remaps->count - 1].to_ns > known_until_ns)
 		return true;
+	start_ns = remaps_now(remaps);
 	for (size_t i = 0; ok && i < remaps->count; i++)
 		ok = compare_text(remaps, &remaps->texts[i], err);
 	remaps_deinit(remaps);
+	remaps->not_before_ns += SHARE_OF_TIME * (remaps_now(remaps) - start_ns);
 	return ok;
 }

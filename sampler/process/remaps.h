@@ -11,6 +11,7 @@
  * users pay (sampler/process/owner.h).
  */
 
+/* Maps that are kept until they are compared; ranges of a process that are told one by one. */
 enum { REMAPS_MOST_TEXTS = 32, REMAPS_MOST_RANGES = 64 };
 
 /* Image addresses of a mapping of the profile, that samples were believed to be in. */
@@ -19,7 +20,7 @@ struct remaps_range {
 	uint64_t start, end;
 };
 
-/* What was believed of a process falsely at some time since `since_ns`, by the records' clock. */
+/* The places of a process that may have been believed falsely since `since_ns`, by the records' clock. */
 struct remaps_doubt {
 	int32_t pid;
 	uint64_t since_ns;
@@ -45,13 +46,14 @@ struct remaps {
 	size_t count;
 	size_t next;             /* the process that is looked at next */
 	int64_t clock_offset_ns; /* CLOCK_MONOTONIC minus the records' clock */
-	uint64_t due_ns;         /* likewise below: when a process's turn comes; UINT64_MAX: not known */
-	uint64_t not_before_ns;  /* by the records' clock */
+	uint64_t due_ns;         /* by the records' clock: when the next process's turn comes; UINT64_MAX: not known */
+	uint64_t not_before_ns;  /* likewise: nothing is read before, for its share of a CPU */
 };
 
 void remaps_deinit(struct remaps *remaps);
 
-/* Reads the maps of processes whose turn it is, or, when a recording ends, of all that have samples. */
+/* Reads the maps of processes whose turn it is, or, when a recording ends, of all others that have samples, too: as
+ * many as there is room for. */
 void remaps_read(struct remaps *remaps, bool is_end);
 
 /* How long remaps_read() or remaps_compare() may be put off, in ms: `timeout_ms` at most. */

@@ -161,7 +161,7 @@ chmod +x before
 run 0 kelvin record -o before.pb.gz -- ./before
 rm -f "/tmp/perf-$(<before.pid).map"
 says stderr '^/tmp/perf-[0-9]*\.map names nothing: it is older than the process of that pid'
-says stderr '^([5-9][0-9]|100) % of the samples pass through code that it would name'
+says stderr '^([5-9][0-9]|100) % of the samples pass through code that this file would name'
 run 0 kelvin report before.pb.gz --folded -
 says_not stdout of_the_program_before
 

@@ -134,7 +134,7 @@ static void test_a_file_is_of_the_program_in_whose_time_it_was_written(void **st
 		{ 99 * second_ns, 101 * second_ns, NULL },
 		{ 100 * second_ns + 1000000, 0, NULL },
 		{ 101 * second_ns, 0, "older than the process" },
-		{ 0, 99 * second_ns, "another program that had the pid later" },
+		{ 0, 99 * second_ns, "a later program with the same pid" },
 	};
 
 	make_file(fixture, fixture->path, geteuid());
