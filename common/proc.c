@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,6 +65,14 @@ int64_t proc_clock_offset_ns(void)
 	if (!file || fscanf(file, "monotonic %lld %lld", &seconds, &nanoseconds) != 2)
 		return 0;
 	return (int64_t)seconds * 1000000000 + (int64_t)nanoseconds;
+}
+
+bool proc_is_initial_namespace(bool if_unknown)
+{
+	enum { PROC_PID_INIT_INO = 0xeffffffc }; /* linux/proc_ns.h */
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino == PROC_PID_INIT_INO : if_unknown;
 }
 
 bool proc_is_of_our_namespace(void)
@@ -121,7 +130,7 @@ static bool proc_take_field(struct text_cursor *text, uint64_t *field)
 
 bool proc_parse_stat(const char *text, size_t size, struct proc_stat *stat)
 {
-	/* As proc_pid_stat(5) counts them. */
+	/* Numbers of the fields, from 1, as proc_pid_stat(5) counts them. */
 	enum {
 		PARENT = 4,
 		USER = 14,

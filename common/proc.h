@@ -12,10 +12,10 @@
 
 enum { PROC_COMM_BYTES = 64 };
 
-/* The number in a file, such as those below /proc/sys; -1 if it cannot be read. */
+/* Returns the number in a file, such as those below /proc/sys; -1 if it cannot be read. */
 int proc_read_number(const char *path);
 
-/* The number behind a word in the line of a file that begins with another; 0: there is none. */
+/* Returns the number behind `word` in the line of a file that begins with `begin`; 0: there is none. */
 uint64_t proc_read_value(const char *path, const char *begin, const char *word);
 
 /*
@@ -25,10 +25,17 @@ uint64_t proc_read_value(const char *path, const char *begin, const char *word);
 COMMON_MUST_CHECK
 bool proc_read_ids(const char *path, struct buffer *ids, struct error *err);
 
-/* CLOCK_MONOTONIC of this process minus the kernel's own, which records have: not 0 in a time namespace. */
+/* Returns CLOCK_MONOTONIC of this process, in ns, minus the kernel's own, which records have: not 0 in a time
+ * namespace. */
 int64_t proc_clock_offset_ns(void);
 
-/* Whether /proc shows processes under the ids of our pid namespace; false if it was mounted in another one. */
+/*
+ * Returns whether our ids are those of the initial pid namespace, by which the kernel knows processes; `if_unknown`
+ * where that is not told.
+ */
+bool proc_is_initial_namespace(bool if_unknown);
+
+/* Returns whether /proc shows processes under the ids of our pid namespace; false if it was mounted in another one. */
 bool proc_is_of_our_namespace(void);
 
 /*
@@ -49,7 +56,7 @@ struct proc_memory proc_own_memory(void);
  */
 bool proc_read_text(int32_t pid, int32_t tid, const char *name, char *text, size_t size);
 
-/* What /proc/PID/stat tells. */
+/* The fields of /proc/PID/stat that somebody needs. */
 struct proc_stat {
 	char state; /* R: runs or waits for a CPU, S: sleeps, D: waits for a disk, T, t: is stopped, Z, X: has ended */
 	int32_t parent, threads;
@@ -65,28 +72,28 @@ bool proc_parse_stat(const char *text, size_t size, struct proc_stat *stat);
 /* Reads the stat of a process, whose times are those of all its threads; false if it is gone. */
 bool proc_read_stat(int32_t pid, struct proc_stat *stat);
 
-/* CPU time that a process has used so far, all threads, in nanoseconds; -1 if it is gone. */
+/* Returns the CPU time that a process has used so far, all threads, in nanoseconds; -1 if it is gone. */
 int64_t proc_cpu_ns(int32_t pid);
 /* Likewise, with its children that have ended and were waited for. */
 int64_t proc_cpu_with_children_ns(int32_t pid);
-/* CPU time that one thread has used so far, in nanoseconds; -1 if it is gone. */
+/* Returns the CPU time that one thread has used so far, in nanoseconds; -1 if it is gone. */
 int64_t proc_thread_cpu_ns(int32_t tid);
 
-/* The state of one thread, as proc_stat.state; '\0' if it is gone. */
+/* Returns the state of one thread, as proc_stat.state; '\0' if it is gone. */
 char proc_thread_state(int32_t pid, int32_t tid);
 
-/* When a process began, in seconds since 1970 by the clock's present setting; 0 if it is gone. */
+/* Returns when a process began, in seconds since 1970 by the clock's present setting; 0 if it is gone. */
 int64_t proc_start_unix_s(int32_t pid);
 
-/* Whether a process has not ended: its first thread may end before others. */
+/* Returns whether a process has not ended: its first thread may end before others. */
 bool proc_stat_is_alive(const struct proc_stat *stat);
 /* Likewise of a process that may be gone. False also for one that has ended but was not waited for. */
 bool proc_is_alive(int32_t pid);
 
-/* Whether a signal or a debugger has stopped the thread. */
+/* Returns whether a signal or a debugger has stopped the thread. */
 bool proc_is_stopped(int32_t tid);
 
-/* comm of a thread, "" if the thread is gone. */
+/* Reads comm, the name of a thread; "" if the thread is gone. */
 void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
 
 /*
@@ -100,19 +107,20 @@ struct proc_status {
 	uint64_t first, last;
 };
 
-/* False if the thread is gone, or its status has no such field. */
+/* Reads a field of a status; false if the thread is gone, or its status has no such field. */
 bool proc_read_status(int32_t pid, int32_t tid, const char *field, struct proc_status *status);
 
-/* The id that a thread has in its own pid namespace, which its program knows it by; `tid` where that is not told. */
+/* Returns the id that a thread has in its own pid namespace, which its program knows it by; `tid` where that is not
+ * told. */
 int32_t proc_inner_tid(int32_t pid, int32_t tid);
 
-/* The process that a thread belongs to; -1 when it is gone. */
+/* Returns the process that a thread belongs to; -1 when it is gone. */
 int32_t proc_leader_of(int32_t tid);
 
-/* The parent of a process; 0 if the process is gone, or was started by the kernel. */
+/* Returns the parent of a process; 0 if the process is gone, or was started by the kernel. */
 int32_t proc_parent_of(int32_t pid);
 
-/* Whether the process runs a 32-bit program; false if that is not known. */
+/* Returns whether the process runs a 32-bit program; false if that is not known. */
 bool proc_is_32bit(int32_t pid);
 
 /*

@@ -19,7 +19,7 @@ static inline struct text_cursor text_over(const char *bytes, size_t size)
 	return (struct text_cursor){ bytes, bytes + size };
 }
 
-/* The bytes that are left. */
+/* Returns how many bytes are left. */
 static inline size_t text_left(struct text_cursor text)
 {
 	return (size_t)(text.end - text.at);
@@ -30,7 +30,7 @@ static inline bool text_is_at(struct text_cursor text, char byte)
 	return text.at < text.end && *text.at == byte;
 }
 
-/* Whether what is left is `whole`. */
+/* Returns whether what is left is `whole`. */
 static inline bool text_is(struct text_cursor text, const char *whole)
 {
 	size_t size = strlen(whole);
@@ -68,7 +68,7 @@ static inline void text_skip_blanks(struct text_cursor *text)
 		text->at++;
 }
 
-/* The bytes up to the first of `separators`, or to the end; there may be none. */
+/* Takes the bytes up to the first of `separators`, or to the end; there may be none. */
 static inline struct text_cursor text_take_word(struct text_cursor *text, const char *separators)
 {
 	struct text_cursor word = { text->at, text->at };
@@ -79,7 +79,7 @@ static inline struct text_cursor text_take_word(struct text_cursor *text, const 
 	return word;
 }
 
-/* Decimal digits without a sign; false also if the number is larger than `most`. */
+/* Takes decimal digits without a sign; false also if the number is larger than `most`. */
 static inline bool text_take_number(struct text_cursor *text, uint64_t most, uint64_t *number)
 {
 	const char *at = text->at;
@@ -98,13 +98,15 @@ static inline bool text_take_number(struct text_cursor *text, uint64_t most, uin
 /* [byte]: what it is worth as a hexadecimal digit, plus 1; 0: it is none. */
 extern const uint8_t text_hex_digits[256];
 
-/* What a hexadecimal digit is worth; more than 15: the byte is none. A table takes half the time of comparisons. */
+/*
+ * Returns the value of a hexadecimal digit; more than 15: the byte is none. A table takes half the time of comparisons.
+ */
 static inline unsigned int text_hex_digit(char byte)
 {
 	return text_hex_digits[(unsigned char)byte] - 1u;
 }
 
-/* Hexadecimal digits without a sign or `0x`; false also if the number has more than 64 bits. */
+/* Takes hexadecimal digits without a sign or `0x`; false also if the number has more than 64 bits. */
 static inline bool text_take_hex(struct text_cursor *text, uint64_t *number)
 {
 	const char *at = text->at;
@@ -122,13 +124,16 @@ static inline bool text_take_hex(struct text_cursor *text, uint64_t *number)
 	return true;
 }
 
-/* Two hexadecimal digits. */
+/* Takes two hexadecimal digits. */
 static inline bool text_take_hex_byte(struct text_cursor *text, uint8_t *byte)
 {
-	struct text_cursor digits = { text->at, text->at + 2 };
+	struct text_cursor digits = *text;
 	uint64_t value;
 
-	if (text_left(*text) < 2 || !text_take_hex(&digits, &value) || digits.at != digits.end)
+	if (text_left(*text) < 2)
+		return false;
+	digits.end = text->at + 2;
+	if (!text_take_hex(&digits, &value) || digits.at != digits.end)
 		return false;
 	text->at = digits.end;
 	*byte = (uint8_t)value;

@@ -133,7 +133,7 @@ bool ebpf_frame_reader_create(
 {
 	struct ebpf_frame_reader *made;
 
-	if (!loading_is_initial_namespace())
+	if (!proc_is_initial_namespace(true))
 		return error_set(err, ERROR_UNSUPPORTED, "kelvin runs in a pid namespace of its own");
 	made = calloc(1, sizeof(*made));
 	if (!made)

@@ -292,7 +292,7 @@ static inline _Bool enter_cframe(const struct ebpf_python *python, struct frames
 	       (!walk->outer_cframe || read_user(&walk->outer_frame, walk->outer_cframe + python->frame_in_cframe));
 }
 
-/* Returns whether there are no more frames, as walk_python_frame() does. */
+/* Leaves a cframe for the outer one. Returns whether there are no more frames, as walk_python_frame() does. */
 static inline long leave_cframe(struct frames_area *area, const struct ebpf_python *python)
 {
 	struct frames_walk *walk = &area->walk;

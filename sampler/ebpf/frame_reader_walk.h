@@ -77,7 +77,7 @@ static __always_inline _Bool write_state(struct area_walk *walk, struct python_s
 	return 0;
 }
 
-/* Returns whether there is no use in another one, as bpf_loop() wants it. */
+/* Writes the frames of one state. Returns whether there is no use in another one, as bpf_loop() wants it. */
 static long write_state_at(__u32 index, void *context)
 {
 	struct states_walk *states = context;

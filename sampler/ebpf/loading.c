@@ -9,10 +9,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-enum { INITIAL_PID_NAMESPACE = 0xeffffffc }; /* linux/proc_ns.h: PROC_PID_INIT_INO */
 
 /*
  * linux/bpf_verifier.h: BPF_LOG_STATS. The verifier writes why it refuses, and counters. By level 1 it would write
@@ -141,13 +138,6 @@ bool loading_fail(struct error *err, const struct loading *loading, int result, 
 	const char *reason = loading ? loading_find_reason(loading->log, &length) : "";
 
 	return error_set_errno(err, -result, "cannot %s%s%.*s", step, length > 0 ? ": " : "", length, reason);
-}
-
-bool loading_is_initial_namespace(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == INITIAL_PID_NAMESPACE;
 }
 
 bool loading_explain(const char *since, struct error *err)

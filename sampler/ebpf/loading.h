@@ -67,6 +67,3 @@ bool loading_fail(struct error *err, const struct loading *loading, int result, 
  * since  the first version of Linux that has all that the programs need: "6.3"
  */
 bool loading_explain(const char *since, struct error *err);
-
-/* Programs know processes by their ids in the initial pid namespace: whether our ids are those. */
-bool loading_is_initial_namespace(void);

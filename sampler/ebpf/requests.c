@@ -149,7 +149,7 @@ static bool create(const struct ebpf_requests_options *options, struct ebpf_requ
 	int cpu_count = libbpf_num_possible_cpus();
 
 	assert(options->event_count <= EBPF_REQUESTS_MOST_EVENTS);
-	if (!loading_is_initial_namespace())
+	if (!proc_is_initial_namespace(true))
 		return error_set(err, ERROR_UNSUPPORTED,
 			"kelvin runs in a pid namespace of its own: run it outside (a container with '--pid=host')");
 	made->cpu_count = cpu_count > 0 ? (size_t)cpu_count : 1;
@@ -408,8 +408,11 @@ static bool retire_latency(
 	if (is_kept && !ARRAY_RESERVE(&requests->retired, &requests->retired_capacity, requests->retired_count + 1,
 			       MOST_RETIRED, err))
 		return false;
-	if (bpf_map__delete_elem(requests->object->maps.latencies, &key, sizeof(key), 0) != 0)
+	if (bpf_map__delete_elem(requests->object->maps.latencies, &key, sizeof(key), 0) != 0) {
+		if (is_kept)
+			shares_give_back(&requests->retired_shares, payer, 1);
 		return true;
+	}
 	if (is_kept)
 		requests->retired[requests->retired_count++] = latency;
 	else

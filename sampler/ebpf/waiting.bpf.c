@@ -392,6 +392,7 @@ static __always_inline int charge_current(void *context, __u64 hook, _Bool is_la
 	}
 	if (with_frames) {
 		write_interpreted();
+		/* Found again: kept over the walk, the verifier would follow that once for each way of finding it. */
 		tid = bpf_get_current_pid_tgid();
 		thread = find_thread(tid);
 	}
@@ -512,6 +513,7 @@ static __always_inline int release(__u64 *arguments, _Bool with_frames)
 		return 0;
 	if (with_frames) {
 		write_interpreted();
+		/* Found again: kept over the walk, the verifier would follow that once for each way of finding it. */
 		tid = ((struct task_struct *)arguments[0])->pid;
 		thread = find_thread(tid);
 	}

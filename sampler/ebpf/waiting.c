@@ -266,7 +266,7 @@ bool ebpf_waiting_create(const struct ebpf_waiting_options *options, struct ebpf
 {
 	struct ebpf_waiting *made;
 
-	if (!loading_is_initial_namespace())
+	if (!proc_is_initial_namespace(true))
 		return error_set(err, ERROR_UNSUPPORTED,
 			"kelvin runs in a pid namespace of its own: run it outside (a container with '--pid=host')");
 	made = calloc(1, sizeof(*made));

@@ -69,8 +69,15 @@ static inline struct waiting_thread *enter_thread(__u32 tid, const struct waitin
 	struct waiting_thread *known;
 	long error;
 
+	if (!place)
+		return (void *)0;
+	/* An account that has its share does not hold up others at the lock. */
+	if (!account_may_take(&thread_shares, made->payer)) {
+		COUNT(threads_unknown);
+		return (void *)0;
+	}
 	error = bpf_map_update_elem(&threads, &lock, made, BPF_NOEXIST);
-	if (!place || error == -EEXIST)
+	if (error == -EEXIST)
 		return (void *)0;
 	if (error == 0) {
 		if (!find_thread(tid) && account_may_take(&thread_shares, made->payer) &&

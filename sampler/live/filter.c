@@ -3,21 +3,6 @@
 
 #include "sampler/live/forks.h"
 
-#include <sys/stat.h>
-
-enum { INITIAL_PID_NAMESPACE = 0xeffffffc };
-
-/*
- * Returns whether our ids are those of the initial namespace, by which the kernel knows processes (linux/proc_ns.h:
- * PROC_PID_INIT_INO).
- */
-static bool is_initial_namespace(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL_PID_NAMESPACE;
-}
-
 void filter_init(struct filter *filter)
 {
 	*filter = (struct filter){ 0 };
@@ -34,7 +19,8 @@ const struct ebpf_process_set *filter_prepare(struct filter *filter)
 {
 	struct error ignored;
 
-	if (!filter->in_kernel && is_initial_namespace() && !ebpf_process_set_create(&filter->in_kernel, &ignored))
+	if (!filter->in_kernel && proc_is_initial_namespace(false) &&
+		!ebpf_process_set_create(&filter->in_kernel, &ignored))
 		filter->in_kernel = NULL;
 	return filter->in_kernel;
 }

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_ROUNDS = 64, MAX_DEPTH = 32, MAX_PROCS_BYTES = 1 << 22 };
 

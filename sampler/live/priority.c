@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 /* The priority of the reading thread: at nice -10 a thread gets a quarter of a CPU beside 32 busy threads of nice 0. */

@@ -4,12 +4,9 @@
 #include "sampler/collect/sleeper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A round may take one part in so many of the time of a CPU. */
 enum { SHARE_OF_CPU = 50, MAX_LINE_BYTES = 256, CALL_ARGUMENTS = 6, MAX_TRIES = 3 };

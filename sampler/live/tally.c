@@ -71,10 +71,10 @@ static void widen_spacing(struct tally *tally, struct tally_process *process)
  * Widens the spacings of an account's processes, or of all: that which holds most may hold no more than one reading of
  * each.
  */
-static void widen_spacings(struct tally *tally, uint64_t account)
+static void widen_spacings(struct tally *tally, uint64_t account, bool of_all)
 {
 	for (size_t i = 0; i < tally->count; i++)
-		if (account == SHARES_NOBODY || tally->processes[i].totals.account == account)
+		if (of_all || tally->processes[i].totals.account == account)
 			widen_spacing(tally, &tally->processes[i]);
 }
 
@@ -85,9 +85,9 @@ static void limit_readings(struct tally *tally, struct tally_process *process)
 	while (!shares_fit(&tally->readings, 1)) {
 		uint64_t held = tally->readings.held;
 
-		widen_spacings(tally, shares_greatest(&tally->readings));
+		widen_spacings(tally, shares_greatest(&tally->readings), false);
 		if (tally->readings.held == held)
-			widen_spacings(tally, SHARES_NOBODY);
+			widen_spacings(tally, SHARES_NOBODY, true);
 	}
 }
 
