@@ -48,7 +48,7 @@ void bench_command_deinit(struct bench_command *command)
 
 /* ---- What a command and the recorder print ---- */
 
-/* What the run before has written is no longer of use. */
+/* Empties a file: what the run before has written is no longer of use. */
 static bool empty_file(FILE *file, struct error *err)
 {
 	return (ftruncate(fileno(file), 0) == 0 && lseek(fileno(file), 0, SEEK_SET) == 0) ||

@@ -89,7 +89,7 @@ static int cmd_diff_work(void *context)
 	return CLI_EXIT_ERROR;
 }
 
-/* Returns what the process without rights may ask of this one. */
+/* Answers what the process without rights may ask of this one. */
 static int cmd_diff_answer_worker(void *context, const void *bytes, size_t size)
 {
 	struct comparing *comparing = context;

@@ -26,7 +26,7 @@ static void line_sums_deinit(struct line_sums *sums)
 	free(sums->sums);
 }
 
-static int changed_line_by_line(const void *left, const void *right)
+static int changed_line_compare(const void *left, const void *right)
 {
 	const struct line_sum *a = left, *b = right;
 
@@ -40,9 +40,9 @@ static void changed_line_add_up(struct line_sums *sums)
 
 	if (sums->count == 0)
 		return;
-	qsort(sums->sums, sums->count, sizeof(*sums->sums), changed_line_by_line);
+	qsort(sums->sums, sums->count, sizeof(*sums->sums), changed_line_compare);
 	for (size_t i = 1; i < sums->count; i++) {
-		if (changed_line_by_line(&sums->sums[i], &sums->sums[kept]) == 0)
+		if (changed_line_compare(&sums->sums[i], &sums->sums[kept]) == 0)
 			sums->sums[kept].value += sums->sums[i].value;
 		else
 			sums->sums[++kept] = sums->sums[i];

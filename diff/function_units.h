@@ -6,7 +6,7 @@
 /*
  * The values of each function of one profile in each unit of replication, as comparisons have them: with their rules
  * for interpreters, interrupts and waits, and by the same sums. For whoever compares a profile with many others later,
- * and keeps no more of it than these (diff/history/summary.h).
+ * and keeps no more of it than these (profile/summary/summary.h).
  */
 struct diff_function_units {
 	/*

@@ -35,7 +35,7 @@ const struct profile_code *profile_find_code(const struct profile *profile, uint
 	return code && code->bytes && profile_code_holds(code, mapping, address) ? code : NULL;
 }
 
-/* Returns whether the bytes that two overlapping pieces share are the same. whether what they share is the same. */
+/* Returns whether the bytes that two overlapping pieces share are the same. */
 static bool agrees(const struct profile_code *left, const struct profile_code *right)
 {
 	const struct profile_code *first = left->address < right->address ? left : right;

@@ -202,7 +202,7 @@ static void nameless_add_up(struct nameless_search *s)
 	}
 }
 
-static int nameless_compare_nameless(const void *left, const void *right)
+static int nameless_compare(const void *left, const void *right)
 {
 	const struct profile_nameless *a = left, *b = right;
 
@@ -235,7 +235,7 @@ bool profile_find_nameless(const struct profile *profile, struct profile_nameles
 	nameless_search_deinit(&s);
 	if (!ok)
 		return false;
-	qsort(found, used, sizeof(*found), nameless_compare_nameless);
+	qsort(found, used, sizeof(*found), nameless_compare);
 	*count = used;
 	return true;
 }

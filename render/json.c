@@ -605,19 +605,19 @@ static bool document_dump(const json_t *json, size_t flags, struct buffer *out)
 /* Writes the last member, one function a line, since there are many. */
 static void json_write_functions(struct json_writer *w, struct buffer *out)
 {
-	size_t all = w->diff->function_count, render_json_count = question_rows(w->input, all);
+	size_t all = w->diff->function_count, count = question_rows(w->input, all);
 
-	render_json_count = render_json_count < all ? render_json_count : all;
-	if (render_json_count < all)
-		buffer_printf(out, ",\n \"functions_left_out\": %zu", all - render_json_count);
+	count = count < all ? count : all;
+	if (count < all)
+		buffer_printf(out, ",\n \"functions_left_out\": %zu", all - count);
 	buffer_append_string(out, ",\n \"functions\": [");
-	for (size_t i = 0; i < render_json_count && !w->failed && !out->failed; i++) {
+	for (size_t i = 0; i < count && !w->failed && !out->failed; i++) {
 		buffer_append_string(out, i ? ",\n  " : "\n  ");
 		if (!json_function(w->input, w->waits, i, out))
 			w->failed = true;
 		buffer_pass_on(out);
 	}
-	buffer_append_string(out, render_json_count ? "\n ]\n}\n" : "]\n}\n");
+	buffer_append_string(out, count ? "\n ]\n}\n" : "]\n}\n");
 }
 
 static void put_document(struct json_writer *w, json_t *root)

@@ -160,7 +160,7 @@ static bool benchmarks_rows(const struct render_suite *input, const uint32_t *pa
 	return true;
 }
 
-/* Which part each benchmark has in the page. Returns that of all benchmarks together. */
+/* Gives each benchmark its part in the page. Returns that of all benchmarks together. */
 static uint32_t benchmarks_place(const struct render_suite *input, const bool *left_out, uint32_t *parts)
 {
 	uint32_t all = PAGE_NO_PART;

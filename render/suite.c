@@ -240,7 +240,7 @@ static void append_roots(const struct diff_suite *suite, struct buffer *out)
 
 void suite_words_evidence(const struct diff_suite *suite, struct buffer *out)
 {
-	double q = suite->options.diff.q > 0 ? suite->options.diff.q : 0.05;
+	double q = suite->options.diff.q;
 
 	if (suite->is_measured)
 		buffer_printf(out, "Times are of one %s, as the harness measured them.", time_words(suite));

@@ -87,7 +87,7 @@ static bool frame_of_dwarf(
 	return true;
 }
 
-/* The symbol at an address that match_symbols() looked up. */
+/* The symbol at an address that symbols_match() looked up. */
 static const struct symbol_hit *symbol_at(const struct namer *n, uint64_t address)
 {
 	const uint64_t *found =

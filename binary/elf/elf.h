@@ -37,7 +37,7 @@ bool elf_build_id_from_notes(
 /* Writes lower-case hex and a NUL; `text` has room for 2 * ELF_BUILD_ID_MAX_SIZE + 1 characters. */
 void elf_build_id_format(const struct elf_build_id *id, char *text);
 
-/* Parses what elf_build_id_format() writes; false if the text is no build id. */
+/* Parses what elf_build_id_format() writes; false if the text is no build id: *id is not to be used then. */
 bool elf_build_id_parse(const char *text, struct elf_build_id *id);
 
 /* ---- Images ---- */
@@ -312,8 +312,8 @@ enum elf_debug_source {
 
 /*
  * The image that has the debug information: the image itself, or its separate file, which is opened once and kept.
- * Borrowed from `image`. Missing debug information is no failure. `why` may be NULL; for ELF_DEBUG_REFUSED a line is
- * appended to it.
+ * Borrowed from `image`. Missing debug information is no failure. `why` may be NULL; for ELF_DEBUG_REFUSED it is
+ * set to a line on that.
  */
 struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debug_options *options,
 	enum elf_debug_source *source, struct error *why);

@@ -180,8 +180,7 @@ static size_t size_to_inflate(const struct packing *packing, uint64_t wanted)
 	return (size_t)(is_worth ? wanted : packing->inflated_size);
 }
 
-static bool elf_section_take_section(
-	struct elf_image *image, size_t index, uint64_t wanted, struct elf_section *section)
+static bool elf_section_take(struct elf_image *image, size_t index, uint64_t wanted, struct elf_section *section)
 {
 	const struct elf_section_header *header = &image->sections[index];
 	const struct elf_inflated *inflated;
@@ -223,7 +222,7 @@ bool elf_image_section_start(struct elf_image *image, const char *name, uint64_t
 {
 	for (size_t i = 0; i < image->section_count; i++)
 		if (elf_section_has_name(image->sections[i].name, name))
-			return elf_image_is_intact(image) && elf_section_take_section(image, i, bytes, section);
+			return elf_image_is_intact(image) && elf_section_take(image, i, bytes, section);
 	return false;
 }
 
@@ -233,7 +232,7 @@ bool elf_image_next_section(struct elf_image *image, const char *name, size_t *i
 		if (!elf_section_has_name(image->sections[i].name, name))
 			continue;
 		*index = i;
-		return elf_image_is_intact(image) && elf_section_take_section(image, i, UINT64_MAX, section);
+		return elf_image_is_intact(image) && elf_section_take(image, i, UINT64_MAX, section);
 	}
 	return false;
 }

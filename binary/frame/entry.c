@@ -70,7 +70,7 @@ uint64_t entry_read_pointer(const struct entry_section *section, struct byte_rea
 }
 
 /* One entry: its body behind the length, and where the next one starts. */
-static bool entry_read_entry(
+static bool entry_read_body(
 	const struct entry_section *section, uint64_t offset, struct byte_reader *body, uint64_t *next)
 {
 	struct byte_reader r = entry_reader(section, offset);
@@ -154,7 +154,7 @@ static bool read_cie(const struct entry_section *section, uint64_t offset, struc
 	uint8_t version;
 
 	*cie = (struct cie){ .offset = offset, .pointer_encoding = DW_EH_PE_absptr };
-	if (!entry_read_entry(section, offset, &r, &next) || byte_reader_u32(&r) != (is_debug ? UINT32_MAX : 0))
+	if (!entry_read_body(section, offset, &r, &next) || byte_reader_u32(&r) != (is_debug ? UINT32_MAX : 0))
 		return false;
 	version = byte_reader_u8(&r);
 	if (!copy_augmentation(&r, augmentation) || (version != 1 && version != 3 && (version != 4 || !is_debug)) ||
@@ -191,7 +191,7 @@ bool entry_read_fde(const struct entry_section *section, uint64_t offset, struct
 	uint32_t pointer;
 
 	*next = 0;
-	if (!entry_read_entry(section, offset, &r, next))
+	if (!entry_read_body(section, offset, &r, next))
 		return false;
 	pointer_offset = byte_reader_offset(&r);
 	pointer = byte_reader_u32(&r);

@@ -82,8 +82,8 @@ static bool has_modrm(const ZydisDecodedInstruction *in)
 }
 
 /*
- * Returns which of the two ways to encode an operation between a register and another or memory is used (bit 1 of the
- * opcode).
+ * Returns whether an operation between a register and another or memory writes the register, and not the other (bit 1
+ * of the opcode).
  */
 static bool writes_reg(const ZydisDecodedInstruction *in)
 {

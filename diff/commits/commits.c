@@ -252,7 +252,7 @@ static bool make_suspects(struct commits_ranking *r, struct commits *commits)
 	return true;
 }
 
-static bool commits_commits_rank(struct commits_ranking *r, const struct profile *const profiles[DIFF_SIDES],
+static bool commits_rank_all(struct commits_ranking *r, const struct profile *const profiles[DIFF_SIDES],
 	const struct commits_sources *sources, struct commits *commits)
 {
 	size_t count = r->history->commit_count;
@@ -289,7 +289,7 @@ bool commits_rank(const struct diff *diff, const struct profile *const profiles[
 	made->history = history;
 	made->diff = diff;
 	if (!string_table_create(MAX_STRINGS_BYTES, &made->strings, err) ||
-		!commits_commits_rank(&r, profiles, sources, made))
+		!commits_rank_all(&r, profiles, sources, made))
 		return false;
 	*commits = TAKE(made);
 	return true;

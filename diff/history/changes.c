@@ -318,7 +318,7 @@ static struct history_change change_of(const struct finding *f, const struct his
 	size_t from = edges[change], at = edges[change + 1], to = edges[change + 2], where = 0;
 	struct contrast contrast = contrast_between(f, row, from, at, to);
 	struct contrast last = contrast_between(f, row, from, edges[count], edges[count + 1]);
-	double half = tail_quantile(0.025, contrast.freedom) * contrast.error;
+	double half = tail_quantile(tail_of_interval, contrast.freedom) * contrast.error;
 	struct history_change made = {
 		.function = row->function,
 		.is_self = row->is_self,

@@ -37,7 +37,7 @@ bool pieces_collect(
 }
 
 /*
- * Returns whether one function's code, pieces a[0..na) in base and b[0..nb) in head, is the same. A piece that was
+ * Compares one function's code, pieces a[0..na) in base and b[0..nb) in head. A piece that was
  * sampled on one side only proves nothing.
  */
 static enum diff_code compare_pieces(const struct code_piece *a, size_t na, const struct code_piece *b, size_t nb)

@@ -50,7 +50,7 @@ static enum diff_state unproven_state(double delta, double least_effect)
  * `was_there`, `is_there`: whether the function occurs in base and in head. A function that only has no self time in
  * base is not new in head.
  */
-static enum diff_state states_state_of(
+static enum diff_state states_of_result(
 	const struct diff_build *build, const struct row_result *result, bool was_there, bool is_there)
 {
 	double least = build_least_effect(build), delta = result->head - result->base;
@@ -80,7 +80,7 @@ static void apply_estimate(struct diff_build *build, const struct row_result *re
 		&estimate->ci_high);
 	estimate->q = result->q;
 	estimate->detectable = detectable(result, alpha);
-	estimate->state = states_state_of(build, result, whole->base > 0, whole->head > 0);
+	estimate->state = states_of_result(build, result, whole->base > 0, whole->head > 0);
 }
 
 void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result, double alpha)
@@ -107,7 +107,7 @@ void states_apply(struct diff_build *build, const struct row *row, const struct 
 		states_interval_of(
 			result, states_found(result, build->options.q, build_least_effect(build)), &low, &high);
 		diff->nodes[row->id].state =
-			(uint8_t)states_state_of(build, result, result->base > 0, result->head > 0);
+			(uint8_t)states_of_result(build, result, result->base > 0, result->head > 0);
 		diff->nodes[row->id].ci_low = (float)low;
 		diff->nodes[row->id].ci_high = (float)high;
 		break;

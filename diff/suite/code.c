@@ -103,7 +103,7 @@ static bool suite_code_find_relinked(struct suite_code *c, enum diff_side side, 
 	return true;
 }
 
-/* Returns whether the code of a location is the same on both sides. */
+/* Compares the code of a location on both sides. */
 static enum diff_code suite_code_of(
 	const struct suite_code *c, enum diff_side side, const struct profile_location *location)
 {

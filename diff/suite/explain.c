@@ -244,7 +244,8 @@ static bool suite_explain_measure(const struct diff_suite *suite, uint32_t bench
 		if (!(fabs(b->cpu_share[side] - 1) <= tolerance))
 			return false;
 	measured->effect = log1p(b->change);
-	measured->error = (log1p(b->change_high) - log1p(b->change_low)) / 2 / tail_quantile(0.025, INFINITY);
+	measured->error =
+		(log1p(b->change_high) - log1p(b->change_low)) / 2 / tail_quantile(tail_of_interval, INFINITY);
 	measured->p = b->p;
 	measured->adjustment = b->p > 0 ? b->q / b->p * rate_within(suite, benchmark) / suite->options.diff.q : 1;
 	return isfinite(measured->effect) && isfinite(measured->error);

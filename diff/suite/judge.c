@@ -238,9 +238,7 @@ static double least_spread(const struct suite_row *row)
 
 static double half_interval(const struct suite_row *row)
 {
-	const double tail = 0.025;
-
-	return tail_quantile(tail / row->looks, row->spread.freedom) * sqrt(least_spread(row));
+	return tail_quantile(tail_of_interval / row->looks, row->spread.freedom) * sqrt(least_spread(row));
 }
 
 static void judge_test_row(struct suite_row *row)

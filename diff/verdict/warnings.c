@@ -21,6 +21,7 @@
 static const double max_lost_percent = 1;
 static const double max_cut_points = 5;
 static const double max_unknown_points = 5;
+static const double max_unsampled_points = 5; /* of the CPU time */
 static const double max_interrupt_points = 3;
 static const double max_cpu_wait_points = 10;
 
@@ -148,7 +149,7 @@ static void append_unsampled(const struct diff_build *build, enum diff_side side
 	buffer_printf(text, "%s%.2f s of %s%sCPU time", text->size > 0 ? " and " : "",
 		profile->facts.unsampled_ms / 1e3, build_two_sided(build) ? diff_side_name(side) : "",
 		build_two_sided(build) ? "'s " : "");
-	if (!build->diff->whole)
+	if (!build->options.like)
 		buffer_printf(text, " (%.0f %%)", unsampled_percent(profile));
 }
 
@@ -156,9 +157,9 @@ static void append_unsampled(const struct diff_build *build, enum diff_side side
 static bool check_unsampled(struct diff_build *build, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-	bool is_doubt =
-		build_two_sided(build) && fabs(unsampled_percent(build->profiles[DIFF_BASE]) -
-						  unsampled_percent(build->profiles[DIFF_HEAD])) >= max_cut_points;
+	bool is_doubt = build_two_sided(build) && !build->options.like &&
+			fabs(unsampled_percent(build->profiles[DIFF_BASE]) -
+				unsampled_percent(build->profiles[DIFF_HEAD])) >= max_unsampled_points;
 
 	buffer_init(&text, 1000);
 	append_unsampled(build, DIFF_BASE, &text);

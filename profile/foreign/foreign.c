@@ -260,7 +260,7 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 		name);
 }
 
-static bool foreign_foreign_read_text(
+static bool foreign_read_plain(
 	const struct plain_file *from, size_t stored, struct profile **profile, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -279,13 +279,12 @@ bool foreign_read(const void *bytes, size_t size, const char *name, struct profi
 	bool ok;
 
 	if (!gzip_is(bytes, size))
-		return foreign_foreign_read_text(&(struct plain_file){ bytes, size, name }, size, profile, err);
+		return foreign_read_plain(&(struct plain_file){ bytes, size, name }, size, profile, err);
 	buffer_init(&inflated, inflated_limit(size));
 	ok = gzip_decompress(bytes, size, &inflated, err);
 	if (!ok)
 		error_prefix(err, "cannot read %s", name);
-	ok = ok &&
-	     foreign_foreign_read_text(&(struct plain_file){ inflated.data, inflated.size, name }, size, profile, err);
+	ok = ok && foreign_read_plain(&(struct plain_file){ inflated.data, inflated.size, name }, size, profile, err);
 	buffer_deinit(&inflated);
 	return ok;
 }

@@ -74,7 +74,7 @@ static bool fail_busy(const char *path, pid_t pid, struct error *err)
 }
 
 /* Opens a FIFO, which is made if there is none. */
-static bool fifo_open_fifo(const char *path, int *fd, struct error *err)
+static bool fifo_open_path(const char *path, int *fd, struct error *err)
 {
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		int failure;
@@ -121,7 +121,7 @@ static bool take_commands(const char *path, int *fd, struct error *err)
 
 		if (has_reader(path, &pid))
 			return fail_busy(path, pid, err);
-		if (!fifo_open_fifo(path, fd, err))
+		if (!fifo_open_path(path, fd, err))
 			return false;
 		if (fcntl(*fd, F_SETLK, &lock) != 0) {
 			if (fcntl(*fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
@@ -148,7 +148,7 @@ bool fifo_pair_open(struct fifo_pair *pair, const char *commands, const char *an
 	struct fifo_pair made = { -1, -1 };
 
 	*pair = made;
-	if (!take_commands(commands, &made.commands, err) || !fifo_open_fifo(answers, &made.answers, err)) {
+	if (!take_commands(commands, &made.commands, err) || !fifo_open_path(answers, &made.answers, err)) {
 		close_pair(&made);
 		return false;
 	}

@@ -140,7 +140,7 @@ static bool take_kernel(struct part_reader *reader, struct recording *result, st
 	return true;
 }
 
-static bool part_read_part(struct part_reader *reader, struct recording *result, struct error *err)
+static bool part_read_all(struct part_reader *reader, struct recording *result, struct error *err)
 {
 	struct recording made = { .child_status = -1 };
 	struct profile_recording recording;
@@ -168,7 +168,7 @@ bool sampler_read_part(
 
 	recorded_files_init(&reader.files);
 	reader.files.cache_directory = recorded->cache_directory;
-	ok = part_read_part(&reader, result, err);
+	ok = part_read_all(&reader, result, err);
 	free(reader.kernel.kallsyms);
 	recorded_files_deinit(&reader.files);
 	profile_destroy(reader.profile);

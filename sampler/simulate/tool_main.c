@@ -204,7 +204,7 @@ static void measuring_starts(ThreadId id)
 {
 	threads_settle();
 	if (tool_instruments) {
-		/* What the program did before it said so does not count. */
+		/* Counts from before the first such request are dropped. */
 		if (!was_switched)
 			tool_write_zero();
 		was_switched = true;

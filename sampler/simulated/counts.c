@@ -359,7 +359,7 @@ static bool count_costs(struct count_reader *reader, const struct simulated_coun
 	return true;
 }
 
-static bool count_count(void *context, const struct simulated_count *count, struct error *err)
+static bool counts_take(void *context, const struct simulated_count *count, struct error *err)
 {
 	struct count_reader *reader = context;
 
@@ -379,7 +379,7 @@ bool simulation_count_file(const struct sampler_simulation *simulation, const st
 		.process = count_process,
 		.block = count_block,
 		.node = count_node,
-		.count = count_count,
+		.count = counts_take,
 		.dump = count_dump,
 		.context = &reader,
 	};

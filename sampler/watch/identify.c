@@ -110,7 +110,7 @@ static void identify_read_image(pid_t pid, char image[static WATCH_WORD_BYTES])
 
 /* ---- What it was told of itself ---- */
 
-/* Finds where the kernel has put the environment: fields 50 and 51 of /proc/PID/stat, 0 without the right to look. */
+/* Finds where the kernel has put the environment; false without the right to look. */
 static bool find_environment(pid_t pid, uint64_t *start, size_t *size)
 {
 	struct proc_stat stat;

@@ -21,7 +21,7 @@ struct byte_reader dwarf_unit_reader(const struct dwarf_unit *unit, uint64_t off
 }
 
 /* Values that nothing asks for (blocks) are skipped and keep the number 0. */
-static void value_read_value(const struct dwarf_format *format, struct byte_reader *r,
+static void value_read_form(const struct dwarf_format *format, struct byte_reader *r,
 	const struct dwarf_attribute *attribute, struct dwarf_value *value)
 {
 	struct dwarf_skip skip;
@@ -66,7 +66,7 @@ bool dwarf_value_read(const struct dwarf_unit *unit, struct byte_reader *r, cons
 	const struct dwarf_format format = dwarf_unit_format(unit);
 
 	*value = (struct dwarf_value){ 0 };
-	value_read_value(&format, r, attribute, value);
+	value_read_form(&format, r, attribute, value);
 	return byte_reader_ok(r);
 }
 
@@ -117,7 +117,7 @@ bool dwarf_die_read(
 		const struct dwarf_attribute *attribute = &unit->abbrevs->attributes[abbrev->first_attribute + i];
 		struct dwarf_value value = { 0 }, *slot = value_slot_of(die, attribute->name);
 
-		value_read_value(&format, r, attribute, &value);
+		value_read_form(&format, r, attribute, &value);
 		if (slot)
 			*slot = value;
 	}

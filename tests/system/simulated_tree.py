@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a file of the simulation tool (simulate/format.h) and prints how often each function of the program was called, by path.
+"""Reads a file of the simulation tool (sampler/simulated/format.h) and prints how often each function of the program was called, by path.
 
     simulated_tree.py FILE PROGRAM     PART CALLS PATH of each function; the program is not position independent
     simulated_tree.py FILE             PART INSTRUCTIONS FIRST-MISSES LAST-MISSES SYSTEM-CALLS

@@ -5,17 +5,17 @@
 
 /* The words of a line of perf script. */
 
-/* Returns whether the text is one such as `27979`, or `27979/27980`. Of a thread alone, the process is not known. */
+/* Returns the text without the white space around it. */
 struct text_cursor script_trim(struct text_cursor s);
 
-/* The first word; `*rest` begins behind it. The last one; `*before` ends in front of it. */
+/* Returns the first word; `*rest` begins behind it. The last one; `*before` ends in front of it. */
 struct text_cursor script_first_word(struct text_cursor s, struct text_cursor *rest);
 struct text_cursor script_last_word(struct text_cursor s, struct text_cursor *before);
 
-/* A whole number, and nothing else. */
+/* Reads a whole number; false where there is anything else. */
 bool script_is_number(struct text_cursor s, int64_t *number);
 
-/* `27979`, or `27979/27980`. Of a thread alone, the process is not known. */
+/* Returns whether the word is one such as `27979`, or `27979/27980`. Of a thread alone, the process is not known. */
 bool script_is_thread(struct text_cursor word, struct profile_thread *thread);
 
 /* Finds the time of a sample, `79524.904175:`: `*before` and `*behind` are what stands around it. */

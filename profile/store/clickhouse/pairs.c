@@ -71,12 +71,10 @@ bool pairs_read_labels(struct byte_reader *rows, struct string_table *strings,
 
 static uint32_t pairs_number(struct row_string text)
 {
-	uint32_t number = 0;
+	struct text_cursor left = text_over(text.bytes, text.size);
+	uint64_t number;
 
-	for (size_t i = 0; i < text.size && i < 9; i++)
-		if (text.bytes[i] >= '0' && text.bytes[i] <= '9')
-			number = number * 10 + (uint32_t)(text.bytes[i] - '0');
-	return number;
+	return text_take_number(&left, UINT32_MAX, &number) && text_left(left) == 0 ? (uint32_t)number : 0;
 }
 
 bool pairs_read_facts(
@@ -89,10 +87,11 @@ bool pairs_read_facts(
 	pairs_read_common(rows, &pairs);
 	for (size_t i = 0; i < pairs.count; i++)
 		for (size_t f = 0; f < count; f++) {
-			uint32_t value = pairs_number(pairs.values[i]);
+			uint32_t value;
 
 			if (!row_string_is(pairs.keys[i], known[f].name))
 				continue;
+			value = pairs_number(pairs.values[i]);
 			if (known[f].type == PROFILE_FACT_STRING &&
 				!string_table_add(strings, pairs.values[i].bytes, pairs.values[i].size, &value, err))
 				return false;

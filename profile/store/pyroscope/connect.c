@@ -26,7 +26,7 @@ static void keep_message(struct buffer *body)
 				*to++ = ' ';
 				continue;
 			}
-			/* What conceals secrets reads these (profile/store/conceal.h). */
+			/* An escape of a character stays: what conceals secrets reads it (profile/store/conceal.h). */
 			if (*from == 'u')
 				*to++ = '\\';
 			*to++ = *from;
