@@ -497,3 +497,19 @@ bool file_normalize_path(char *path)
 	path[size] = '\0';
 	return size > 0;
 }
+
+bool file_find_program(const char *name, char path[PATH_MAX])
+{
+	const char *at = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return (size_t)snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
+	for (at = at ? at : "/usr/local/bin:/usr/bin:/bin"; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+		size_t size = strcspn(at, ":");
+
+		if ((size_t)snprintf(path, PATH_MAX, "%.*s%s%s", (int)size, at, size ? "/" : "./", name) < PATH_MAX &&
+			access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}

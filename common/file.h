@@ -3,6 +3,7 @@
 
 #include "common/buffer.h"
 
+#include <limits.h>
 #include <sys/types.h>
 
 /*
@@ -92,3 +93,7 @@ bool file_check_writable(const char *path, struct error *err);
  */
 COMMON_MUST_CHECK
 bool file_normalize_path(char *path);
+
+/* Finds the file that execvp() would execute: one with a '/' is that, whether it is there or not. False: there is none.
+ */
+bool file_find_program(const char *name, char path[PATH_MAX]);

@@ -328,8 +328,8 @@ static bool name_frames(
 	struct collector *collector, const struct record *record, struct walked *walked, struct error *err)
 {
 	const struct machine *machine = walked->job->space.machine;
-	const struct interpret_sample sample = { record->pid, record->sample.interpreter_frames, walked->job,
-		walked->is_wait && machine && wait_is_for_events(machine, &walked->wait) };
+	const struct interpret_sample sample = { record->pid, record->time_ns, record->sample.interpreter_frames,
+		walked->job, walked->is_wait && machine && wait_is_for_events(machine, &walked->wait) };
 
 	return interpreters_name(collector->interpreters, &sample, err);
 }

@@ -2,8 +2,6 @@
 /* Writes, at each sample, the frames of the interrupted thread's interpreter. One of the programs is loaded. */
 #define SAMPLES_WAITS 0
 
-#include "sampler/ebpf/process_set_map.h"
-
 #include "sampler/ebpf/frame_reader_returns.h"
 
 #include <linux/perf_event.h>
@@ -12,7 +10,6 @@
 
 const char LICENSE[] SEC("license") = "GPL";
 
-_Bool is_filtering;  /* samples of other processes than those of the set are dropped */
 __u32 process_count; /* with an interpreter */
 _Bool has_returns;   /* the kernel may have replaced return addresses of a process */
 
@@ -42,8 +39,6 @@ static __always_inline __u64 time_of_sample(const struct bpf_perf_event_data_ker
 
 static __always_inline int take_sample(const void *context, _Bool by_helper)
 {
-	if (is_filtering && !set_has_current())
-		return 0;
 	if (has_returns)
 		write_current_returns(time_of_sample(context));
 	if (process_count)

@@ -26,12 +26,14 @@ enum {
 };
 
 struct ebpf_frame_reader {
-	struct frame_reader_bpf *object;
-	char *areas; /* mapped; NULL until there is a process with an interpreter */
+	struct ebpf_frame_reader_options options;
+	struct frame_reader_bpf *object; /* NULL until it is needed */
+	uint64_t loaded_ns;              /* by CLOCK_MONOTONIC of the kernel's own; 0: not yet */
+	struct error refused;            /* why there will be none; ERROR_NONE: it was not refused */
+	char *areas;                     /* mapped; NULL until there is a process with an interpreter */
 	size_t mapped_bytes, area_bytes;
 	uint64_t ring_mask;
 	uint32_t cpu_count;
-	bool has_set;
 	bool by_helper;          /* loops are those of bpf_loop() */
 	uint64_t *cursors;       /* [cpu] position of the first block that may still be asked for */
 	uint64_t *code_cursors;  /* [cpu] of the first one that may have code which was not handed out yet */
@@ -47,8 +49,7 @@ static struct bpf_program *program_of(const struct frame_reader_bpf *object, boo
 }
 
 /* Sizes of maps. Before Linux 6.1 programs of samples may not have maps whose entries are allocated one by one. */
-static int set_maps(
-	struct ebpf_frame_reader *reader, const struct ebpf_frame_reader_options *options, bool is_allocated)
+static int set_maps(struct ebpf_frame_reader *reader, bool is_allocated)
 {
 	struct frame_reader_bpf *object = reader->object;
 	int result = bpf_map__set_value_size(object->maps.areas, (uint32_t)reader->area_bytes);
@@ -59,17 +60,10 @@ static int set_maps(
 		result = bpf_map__set_max_entries(object->maps.interpreters, FRAMES_MOST_ALLOCATED);
 	if (result == 0 && is_allocated)
 		result = bpf_map__set_map_flags(object->maps.interpreters, 0);
-	if (result == 0 && is_allocated && !options->processes)
-		result = bpf_map__set_map_flags(object->maps.processes, 0);
-	if (result == 0 && !options->processes)
-		result = bpf_map__set_max_entries(object->maps.processes, 1);
-	if (result == 0 && options->processes)
-		result = bpf_map__reuse_fd(object->maps.processes, ebpf_process_set_map(options->processes));
 	return result;
 }
 
-static bool frame_reader_load(struct ebpf_frame_reader *reader, const struct ebpf_frame_reader_options *options,
-	bool is_allocated, struct error *err)
+static bool frame_reader_load(struct ebpf_frame_reader *reader, bool is_allocated, struct error *err)
 {
 	struct loading loading;
 	int result = loading_begin_relocated(&loading);
@@ -78,13 +72,16 @@ static bool frame_reader_load(struct ebpf_frame_reader *reader, const struct ebp
 		reader->object = frame_reader_bpf__open_opts(&loading.options);
 	if (reader->object) {
 		reader->object->rodata->constants =
-			(struct frames_constants){ options->layout, UPID_BYTES, reader->ring_mask };
+			(struct frames_constants){ reader->options.layout, UPID_BYTES, reader->ring_mask };
 		bpf_program__set_autoload(program_of(reader->object, !reader->by_helper), false);
-		result = set_maps(reader, options, is_allocated);
+		result = set_maps(reader, is_allocated);
 		if (result == 0)
 			result = loading_relocate(&loading, reader->object->obj);
 		if (result == 0)
 			result = loading_load(reader->object->skeleton);
+		if (result == 0 && reader->options.processes)
+			result = ebpf_process_set_run_next(reader->options.processes,
+				bpf_program__fd(program_of(reader->object, reader->by_helper)));
 	} else if (result == 0) {
 		result = -errno;
 	}
@@ -96,21 +93,45 @@ static bool frame_reader_load(struct ebpf_frame_reader *reader, const struct ebp
 	return loading_fail(err, &loading, result, "load the program that reads the frames of CPython");
 }
 
+bool ebpf_frame_reader_load(struct ebpf_frame_reader *reader)
+{
+	if (!reader->object && reader->refused.code == ERROR_NONE) {
+		reader->by_helper = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) == 1;
+		if (!frame_reader_load(reader, false, &reader->refused) && reader->refused.code != ERROR_PERMISSION &&
+			frame_reader_load(reader, true, &reader->refused))
+			reader->refused.code = ERROR_NONE;
+		reader->loaded_ns = (uint64_t)(clock_read_ns(CLOCK_MONOTONIC) - proc_clock_offset_ns());
+	}
+	return reader->object != NULL;
+}
+
+uint64_t ebpf_frame_reader_loaded_ns(const struct ebpf_frame_reader *reader)
+{
+	return reader->object ? reader->loaded_ns : 0;
+}
+
+const struct error *ebpf_frame_reader_refusal(const struct ebpf_frame_reader *reader)
+{
+	return reader->refused.code != ERROR_NONE ? &reader->refused : NULL;
+}
+
 /*
- * A mapping of them counts as the recorder's memory as a whole, 2 MB a CPU, whatever is used of it: most recordings
- * meet no interpreter.
+ * Loads the program, and maps the areas. A mapping of them counts as the recorder's memory as a whole, 2 MB a CPU,
+ * whatever is used of it.
  */
 static bool map_areas(struct ebpf_frame_reader *reader)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	void *mapped;
 
+	if (reader->areas || !ebpf_frame_reader_load(reader))
+		return reader->areas != NULL;
 	reader->mapped_bytes = reader->area_bytes * reader->cpu_count;
 	reader->mapped_bytes = (reader->mapped_bytes + page_bytes - 1) / page_bytes * page_bytes;
 	mapped = mmap(NULL, reader->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		bpf_map__fd(reader->object->maps.areas), 0);
 	if (mapped == MAP_FAILED)
-		return false;
+		return error_set_errno(&reader->refused, errno, "cannot map the memory that frames are written to");
 	reader->areas = mapped;
 	return true;
 }
@@ -140,18 +161,12 @@ bool ebpf_frame_reader_create(
 		return error_set_memory(err);
 	set_sizes(made, options);
 	shares_init(&made->processes, FRAMES_MOST_PROCESSES);
-	made->has_set = options->processes != NULL;
-	made->by_helper = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) == 1;
+	made->options = *options;
 	made->cursors = calloc(options->cpu_count, sizeof(*made->cursors));
 	made->code_cursors = calloc(options->cpu_count, sizeof(*made->code_cursors));
 	if (!made->cursors || !made->code_cursors) {
 		ebpf_frame_reader_destroy(made);
 		return error_set_memory(err);
-	}
-	if (!frame_reader_load(made, options, false, err) &&
-		(err->code == ERROR_PERMISSION || !frame_reader_load(made, options, true, err))) {
-		ebpf_frame_reader_destroy(made);
-		return false;
 	}
 	*reader = made;
 	return true;
@@ -170,14 +185,9 @@ void ebpf_frame_reader_destroy(struct ebpf_frame_reader *reader)
 	free(reader);
 }
 
-int ebpf_frame_reader_program(const struct ebpf_frame_reader *reader)
+bool frame_reader_can_be_shared(struct ebpf_frame_reader *reader)
 {
-	return bpf_program__fd(program_of(reader->object, reader->by_helper));
-}
-
-bool frame_reader_can_be_shared(const struct ebpf_frame_reader *reader)
-{
-	return reader->by_helper;
+	return ebpf_frame_reader_load(reader) && reader->by_helper;
 }
 
 int frame_reader_share(const struct ebpf_frame_reader *reader, const struct frame_reader_sharing *with)
@@ -196,11 +206,6 @@ int frame_reader_share(const struct ebpf_frame_reader *reader, const struct fram
 }
 
 /* ---- Processes ---- */
-
-void ebpf_frame_reader_set_filtering(struct ebpf_frame_reader *reader, bool filters)
-{
-	__atomic_store_n(&reader->object->bss->is_filtering, filters && reader->has_set, __ATOMIC_RELAXED);
-}
 
 static bool is_in_frame(uint32_t offset, size_t bytes)
 {
@@ -224,17 +229,17 @@ static bool frame_reader_is_readable(const struct ebpf_interpreter *interpreter)
 bool ebpf_frame_reader_add(
 	struct ebpf_frame_reader *reader, int32_t pid, uint64_t account, const struct ebpf_interpreter *interpreter)
 {
-	struct bpf_map *map = reader->object->maps.interpreters;
 	struct ebpf_interpreter own = *interpreter;
 
-	if (!frame_reader_is_readable(interpreter) || (!reader->areas && !map_areas(reader)))
+	if (!frame_reader_is_readable(interpreter) || !map_areas(reader))
 		return false;
 	ebpf_frame_reader_remove(reader, pid);
 	own.pid = (uint32_t)pid;
 	own.account = account;
 	if (!shares_take(&reader->processes, account, 1))
 		return false;
-	if (bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) != 0) {
+	if (bpf_map__update_elem(
+		    reader->object->maps.interpreters, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) != 0) {
 		shares_give_back(&reader->processes, account, 1);
 		return false;
 	}
@@ -244,9 +249,12 @@ bool ebpf_frame_reader_add(
 
 void ebpf_frame_reader_remove(struct ebpf_frame_reader *reader, int32_t pid)
 {
-	const struct bpf_map *map = reader->object->maps.interpreters;
+	const struct bpf_map *map;
 	struct ebpf_interpreter own;
 
+	if (!reader->object)
+		return;
+	map = reader->object->maps.interpreters;
 	if (bpf_map__lookup_elem(map, &pid, sizeof(pid), &own, sizeof(own), 0) != 0 ||
 		bpf_map__delete_elem(map, &pid, sizeof(pid), 0) != 0)
 		return;
@@ -256,7 +264,7 @@ void ebpf_frame_reader_remove(struct ebpf_frame_reader *reader, int32_t pid)
 
 void ebpf_frame_reader_expect_returns(struct ebpf_frame_reader *reader)
 {
-	if (reader->areas || map_areas(reader))
+	if (map_areas(reader))
 		reader->object->bss->has_returns = true;
 }
 

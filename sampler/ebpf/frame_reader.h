@@ -33,31 +33,32 @@ struct ebpf_frame_reader;
 
 struct ebpf_frame_reader_options {
 	struct ebpf_task_layout layout;
-	/* borrowed: the samples of other processes may be dropped (ebpf_frame_reader_set_filtering()); NULL: none are
-	 */
-	const struct ebpf_process_set *processes;
+	const struct ebpf_process_set *processes; /* borrowed: after its program this one runs; NULL: it never does */
 	uint32_t cpu_count;
 	size_t bytes_per_cpu; /* of an area; rounded up to a power of two of pages */
 };
 
-/* Owned by the caller. */
+/* Prepares what is loaded once it is needed, as most recordings meet no interpreter. Owned by the caller. */
 COMMON_MUST_CHECK
 bool ebpf_frame_reader_create(
 	const struct ebpf_frame_reader_options *options, struct ebpf_frame_reader **reader, struct error *err);
 void ebpf_frame_reader_destroy(struct ebpf_frame_reader *reader); /* NULL is allowed */
 
 /*
- * The program for PERF_EVENT_IOC_SET_BPF of each sampling event, in place of ebpf_process_set_program(): borrowed. An
- * event keeps it beyond ebpf_frame_reader_destroy().
+ * Loads the program, unless it is there, which takes the verifier some 50 ms. The functions below do so when they need
+ * it. False: it is refused, and stays so.
  */
-int ebpf_frame_reader_program(const struct ebpf_frame_reader *reader);
+bool ebpf_frame_reader_load(struct ebpf_frame_reader *reader);
 
-/* Sets whether samples of processes that are not in options->processes are dropped; at first they are not. */
-void ebpf_frame_reader_set_filtering(struct ebpf_frame_reader *reader, bool filters);
+/* Returns since when, by the records' clock, frames are read; 0: never. */
+uint64_t ebpf_frame_reader_loaded_ns(const struct ebpf_frame_reader *reader);
+
+/* Returns why the kernel has refused the program, or memory for its frames: borrowed; NULL: it has not. */
+const struct error *ebpf_frame_reader_refusal(const struct ebpf_frame_reader *reader);
 
 /*
  * A process has an interpreter from now on, for which its account pays (common/shares.h). False: it has no frames, as
- * its account has too many such processes, or memory cannot be mapped.
+ * its account has too many such processes, memory cannot be mapped, or the kernel refuses the program.
  */
 bool ebpf_frame_reader_add(
 	struct ebpf_frame_reader *reader, int32_t pid, uint64_t account, const struct ebpf_interpreter *interpreter);

@@ -10,7 +10,7 @@
  * Returns whether other programs may write frames too, by sampler/ebpf/frame_reader_walk.h: they loop by bpf_loop(),
  * which is there since Linux 5.17.
  */
-bool frame_reader_can_be_shared(const struct ebpf_frame_reader *reader);
+bool frame_reader_can_be_shared(struct ebpf_frame_reader *reader);
 
 /* The members of such an object, before it is loaded. */
 struct frame_reader_sharing {

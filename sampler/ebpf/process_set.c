@@ -47,6 +47,18 @@ int ebpf_process_set_program(const struct ebpf_process_set *set)
 	return bpf_program__fd(set->object->progs.keep_sample);
 }
 
+void ebpf_process_set_set_filtering(struct ebpf_process_set *set, bool filters)
+{
+	__atomic_store_n(&set->object->bss->is_filtering, filters, __ATOMIC_RELAXED);
+}
+
+int ebpf_process_set_run_next(const struct ebpf_process_set *set, int program)
+{
+	const uint32_t place = 0;
+
+	return bpf_map__update_elem(set->object->maps.next, &place, sizeof(place), &program, sizeof(program), BPF_ANY);
+}
+
 int ebpf_process_set_map(const struct ebpf_process_set *set)
 {
 	return bpf_map__fd(set->object->maps.processes);

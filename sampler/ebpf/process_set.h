@@ -16,10 +16,20 @@ bool ebpf_process_set_create(struct ebpf_process_set **set, struct error *err);
 void ebpf_process_set_destroy(struct ebpf_process_set *set);
 
 /*
- * A program that keeps only the samples of the set's processes, for PERF_EVENT_IOC_SET_BPF. The descriptor is borrowed;
- * an event keeps the program, and with it the set, beyond ebpf_process_set_destroy().
+ * A program for PERF_EVENT_IOC_SET_BPF of each sampling event. The descriptor is borrowed; an event keeps the program,
+ * and with it the set, beyond ebpf_process_set_destroy().
  */
 int ebpf_process_set_program(const struct ebpf_process_set *set);
+
+/* Sets whether samples of processes that are not in the set are dropped; at first they are not. */
+void ebpf_process_set_set_filtering(struct ebpf_process_set *set, bool filters);
+
+/*
+ * Has another program, borrowed, run for each sample that is kept, from now on. So a program that takes long to load is
+ * loaded only once it is needed, though threads inherit that of their event when they begin. Returns 0 or -errno.
+ */
+COMMON_MUST_CHECK
+int ebpf_process_set_run_next(const struct ebpf_process_set *set, int program);
 
 /* The map of the kernel that holds the set, for other programs: borrowed. */
 int ebpf_process_set_map(const struct ebpf_process_set *set);

@@ -47,7 +47,7 @@ struct ebpf_registers {
 struct ebpf_waiting_options {
 	const struct ebpf_process_set *processes; /* borrowed; NULL: all processes */
 	/* borrowed: samples come with frames of interpreters (since Linux 5.17); NULL: they do not */
-	const struct ebpf_frame_reader *frame_reader;
+	struct ebpf_frame_reader *frame_reader;
 	int32_t only_tid; /* 0: all threads */
 	uint64_t interval_ns;
 	uint32_t samples_per_second; /* the budget */

@@ -38,6 +38,7 @@ struct interpreters {
 	size_t process_count, process_capacity;
 	struct hash_map by_pid; /* pid -> process */
 	void *states[KINDS];
+	uint64_t early;        /* samples of interpreted programs that were taken before their frames could be read */
 	struct buffer unknown; /* a line for each interpreter of an unknown version */
 	struct error failed;   /* of a listener, which cannot tell; ERROR_NONE: none has */
 };
@@ -78,6 +79,25 @@ static bool interpret_find_image(
 	*image = &interpreters->images[id];
 	return (*image)->is_known ||
 	       interpret_read_image(interpreters, interpreters->table->images[id].elf, *image, err);
+}
+
+bool interpreters_may_be_in(struct elf_image *elf)
+{
+	struct buffer ignored;
+	struct elf_section names;
+	struct image image = { 0 };
+	struct error why;
+	bool may_be = !elf || !elf_image_section(elf, ".dynstr", &names);
+
+	buffer_init(&ignored, MOST_UNKNOWN_BYTES);
+	for (size_t i = 0; !may_be && i < KINDS; i++)
+		may_be = kinds[i]->frames &&
+			 (!kinds[i]->files[0].read(elf, &ignored, &image.files[i][0], &why) || image.files[i][0] ||
+				 (kinds[i]->library && memmem(names.bytes, names.size, kinds[i]->library,
+							       strlen(kinds[i]->library))));
+	destroy_image(&image);
+	buffer_deinit(&ignored);
+	return may_be;
 }
 
 /* ---- What processes do ---- */
@@ -320,6 +340,18 @@ bool interpreters_keep_frame_pointers(const struct interpreters *interpreters, i
 	return false;
 }
 
+/* Returns whether the program in the kernel was not there yet when a sample of an interpreted program was taken. */
+static bool is_early(const struct interpreters *interpreters, const struct interpreted *process,
+	const struct interpret_sample *sample)
+{
+	if (!interpreters->frame_reader || sample->time_ns >= ebpf_frame_reader_loaded_ns(interpreters->frame_reader))
+		return false;
+	for (size_t i = 0; i < KINDS; i++)
+		if (process->kinds[i].files[0].image && kinds[i]->learn)
+			return true;
+	return false;
+}
+
 bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err)
 {
 	struct interpreted *process = interpret_find_process(interpreters, sample->pid);
@@ -328,6 +360,8 @@ bool interpreters_name(struct interpreters *interpreters, const struct interpret
 		*err = interpreters->failed;
 		return false;
 	}
+	if (process)
+		interpreters->early += is_early(interpreters, process, sample);
 	for (size_t i = 0; process && i < KINDS; i++)
 		if (process->kinds[i].files[0].image &&
 			!kinds[i]->name(interpreters->states[i], &process->kinds[i], sample, err))
@@ -381,10 +415,16 @@ static bool interpret_is_worth_telling(const struct ebpf_frame_reader_counts *co
 	return stacks > 0 && stacks * FEW > counts->stacks;
 }
 
-static void interpret_describe_losses(const struct ebpf_frame_reader *frame_reader, struct buffer *notices)
+static void interpret_describe_losses(const struct interpreters *interpreters, struct buffer *notices)
 {
-	const struct ebpf_frame_reader_counts counts = ebpf_frame_reader_counts(frame_reader);
+	const struct ebpf_frame_reader_counts counts = ebpf_frame_reader_counts(interpreters->frame_reader);
+	uint64_t all = interpreters->early + counts.stacks;
 
+	if (interpret_is_worth_telling(&counts, interpreters->early))
+		buffer_printf(notices,
+			"%" PRIu64
+			" samples of interpreted programs (%.1f %% of theirs) show the interpreter's own functions: they were taken before the program in the kernel that reads frames was loaded, which happens when the first interpreter is met; record the interpreter itself as the command, or its process (-p)\n",
+			interpreters->early, 100.0 * (double)interpreters->early / (double)all);
 	if (interpret_is_worth_telling(&counts, counts.lost))
 		buffer_printf(notices,
 			"frames of interpreters in %" PRIu64
@@ -405,7 +445,7 @@ void interpreters_describe(const struct interpreters *interpreters, struct buffe
 		if (kinds[i]->describe)
 			kinds[i]->describe(interpreters->states[i], notices);
 	if (interpreters->frame_reader)
-		interpret_describe_losses(interpreters->frame_reader, notices);
+		interpret_describe_losses(interpreters, notices);
 	if (interpreters->names.refused > 0)
 		buffer_printf(notices,
 			"functions of interpreted programs have no name, which were asked for %" PRIu64

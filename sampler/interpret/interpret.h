@@ -46,9 +46,16 @@ struct unwind_maker interpreters_maker(struct interpreters *interpreters, int32_
 bool interpreters_keep_frame_pointers(
 	const struct interpreters *interpreters, int32_t pid, const struct elf_image *elf);
 
+/*
+ * Returns whether a program that is about to be executed may soon have frames that a program in the kernel reads: it is
+ * such an interpreter, or needs the library of one. NULL, of a file that is no ELF file, such as a script: it may.
+ */
+bool interpreters_may_be_in(struct elf_image *elf);
+
 /* A walked stack. */
 struct interpret_sample {
 	int32_t pid;
+	uint64_t time_ns;                             /* by the records' clock */
 	const struct ebpf_frames *interpreter_frames; /* that came with it; NULL: none */
 	struct unwind_job *job;                       /* walked; its frames are changed */
 	bool waits_for_events;                        /* it is one of a wait, in an event loop's call */

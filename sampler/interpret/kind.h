@@ -38,6 +38,7 @@ struct interpreter_kind {
 	 * The kind of the frames that a program in the kernel reads; 0: it reads none, and functions for them are NULL.
 	 */
 	enum ebpf_interpreter_kind frames;
+	const char *library; /* how the name of a library begins that has the interpreter; NULL: it has none */
 
 	/*
 	 * `names` and `frame_reader` (NULL: not permitted) are borrowed. Owned by the caller. Both functions are NULL
@@ -79,6 +80,7 @@ struct interpreter_kind {
 	/* May be NULL. */
 	bool (*name_task)(void *state, const struct interpreter_process *process, const struct ebpf_frames *frames,
 		uint32_t *name, struct error *err);
+	/* Both are NULL where frames need no code to be named. */
 	bool (*know)(const void *state, const struct ebpf_code *code);
 	bool (*learn)(void *state, const struct interpreter_process *process, const struct ebpf_code *code,
 		struct error *err);

@@ -80,7 +80,7 @@ void interpreter_sampled_describe(
 	const struct interpreter_stack *stack = &sampled->stack;
 	uint64_t gone = interpreter_codes_gone(sampled->codes);
 
-	if (sampled->is_met && !sampled->frame_reader)
+	if (sampled->is_met && (!sampled->frame_reader || ebpf_frame_reader_refusal(sampled->frame_reader)))
 		buffer_printf(notices, "%s frames are not shown: %s\n", language,
 			geteuid() == 0
 				? "the kernel does not load the program that reads them; 'kelvin doctor' says why"

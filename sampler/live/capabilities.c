@@ -90,10 +90,15 @@ static bool can_read_frames(struct error *err)
 	struct ebpf_frame_reader_options options = { .cpu_count = event_cpu_count() };
 	struct ebpf_frame_reader *reader;
 
+	bool can_read;
+
 	if (!task_layout_read(&options.layout, err) || !ebpf_frame_reader_create(&options, &reader, err))
 		return false;
+	can_read = ebpf_frame_reader_load(reader);
+	if (!can_read)
+		*err = *ebpf_frame_reader_refusal(reader);
 	ebpf_frame_reader_destroy(reader);
-	return true;
+	return can_read;
 }
 
 void sampler_probe(struct sampler_capabilities *capabilities)

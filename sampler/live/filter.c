@@ -33,14 +33,14 @@ void filter_activate(struct filter *filter)
 	filter->is_active = true;
 	if (filter_prepare(filter) && !filter->follows_forks)
 		filter->follows_forks = forks_follow(filter->in_kernel);
-	if (filter->frame_reader)
-		ebpf_frame_reader_set_filtering(filter->frame_reader, true);
+	if (filter->in_kernel)
+		ebpf_process_set_set_filtering(filter->in_kernel, true);
 }
 
 void filter_pass_all(struct filter *filter)
 {
-	if (filter->frame_reader)
-		ebpf_frame_reader_set_filtering(filter->frame_reader, false);
+	if (filter->in_kernel)
+		ebpf_process_set_set_filtering(filter->in_kernel, false);
 }
 
 void filter_deactivate(struct filter *filter)
@@ -51,9 +51,9 @@ void filter_deactivate(struct filter *filter)
 
 int filter_program(const struct filter *filter)
 {
-	if (filter->frame_reader)
-		return ebpf_frame_reader_program(filter->frame_reader);
-	return filter->in_kernel && filter->is_active ? ebpf_process_set_program(filter->in_kernel) : -1;
+	return filter->in_kernel && (filter->is_active || filter->reads_frames)
+		       ? ebpf_process_set_program(filter->in_kernel)
+		       : -1;
 }
 
 /*

@@ -13,19 +13,16 @@ struct filter {
 	bool is_active;       /* false: everything belongs to the target */
 	struct ebpf_process_set
 		*in_kernel; /* owned; the same pids in the kernel. NULL: the kernel accepts no program */
-	struct ebpf_frame_reader *frame_reader; /* borrowed: its program filters in place of the set's; NULL: none */
-	bool follows_forks;                     /* the kernel itself adds forked processes to its set */
-	bool was_late;   /* samples of a new process were dropped before the kernel's set had it */
-	int32_t awaited; /* a command whose program has not begun: what it executes until then is ours. 0: none */
+	bool reads_frames;  /* the set's program is that of all samples, filtered or not: another one may follow it */
+	bool follows_forks; /* the kernel itself adds forked processes to its set */
+	bool was_late;      /* samples of a new process were dropped before the kernel's set had it */
+	int32_t awaited;    /* a command whose program has not begun: what it executes until then is ours. 0: none */
 };
 
 void filter_init(struct filter *filter);
 void filter_deinit(struct filter *filter);
 
-/*
- * Makes the kernel's set, if it is permitted, for a program that does more than to filter: it then becomes
- * filter->frame_reader, if the caller has made it with this set. NULL: it is not permitted.
- */
+/* Makes the kernel's set, for other programs that share it. NULL: it is not permitted. */
 const struct ebpf_process_set *filter_prepare(struct filter *filter);
 
 /* Activates the filter: only added processes belong to the target. */
@@ -38,7 +35,7 @@ void filter_pass_all(struct filter *filter);
 void filter_deactivate(struct filter *filter);
 
 /*
- * The program for each sampling event, also while nothing is filtered: borrowed. -1 if the kernel accepts none.
+ * Returns the program for each sampling event, borrowed. -1: the kernel accepts none, or nothing needs one.
  */
 int filter_program(const struct filter *filter);
 

@@ -20,9 +20,8 @@
 struct instrument_session {
 	const struct sampler_options *options; /* the size of stack copies may grow while it runs */
 	const struct run_clock *clock;
-	int32_t child; /* the process of a command; 0: none */
-	const struct ebpf_frame_reader
-		*frame_reader; /* samples come with the frames of interpreters; NULL: they do not */
+	int32_t child;                          /* the process of a command; 0: none */
+	struct ebpf_frame_reader *frame_reader; /* samples come with the frames of interpreters; NULL: they do not */
 	struct process_reader *reader;
 	struct collector *collector; /* NULL while instruments are opened */
 	struct buffer *notices;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/state.h"
 
+#include "sampler/interpret/interpret.h"
 #include "sampler/live/adapt.h"
 #include "sampler/live/facts.h"
 #include "sampler/live/task_layout.h"
@@ -74,6 +75,24 @@ static size_t frame_bytes_for(uint32_t cpu_count)
 	return bytes;
 }
 
+/*
+ * Loads the program that reads frames before a command starts which may soon have some: it would miss the first ones.
+ */
+static void expect_interpreter(const struct sampler *sampler)
+{
+	const struct sampler_target *target = &sampler->options.target;
+	CLEANUP(elf_image_cleanup) struct elf_image *program = NULL;
+	char path[PATH_MAX];
+	struct error ignored;
+
+	if (!sampler->frame_reader || target->kind != SAMPLER_TARGET_COMMAND)
+		return;
+	if (file_find_program(target->command[0], path) && !elf_image_open_path(path, &program, &ignored))
+		program = NULL;
+	if (interpreters_may_be_in(program))
+		ebpf_frame_reader_load(sampler->frame_reader);
+}
+
 static bool check_event(const struct sampler *sampler, struct error *err)
 {
 	if (sampler->options.elapsed && sampler->options.target.kind == SAMPLER_TARGET_SYSTEM)
@@ -86,8 +105,9 @@ static bool check_event(const struct sampler *sampler, struct error *err)
 }
 
 /*
- * The program that reads frames of CPython is attached to all sampling events when they are opened: threads inherit it
- * with them. Where it is not permitted, interpreters_describe() says so if it is missed.
+ * A program is attached to all sampling events when they are opened, as threads inherit it with them; the one that
+ * reads frames of interpreters follows it once there is an interpreter. Where it is not permitted,
+ * interpreters_describe() says so if it is missed.
  */
 static void open_frame_reader(struct sampler *sampler)
 {
@@ -98,9 +118,8 @@ static void open_frame_reader(struct sampler *sampler)
 		return;
 	options.processes = filter_prepare(&sampler->filter);
 	options.bytes_per_cpu = frame_bytes_for(options.cpu_count);
-	if (options.processes && task_layout_read(&options.layout, &ignored) &&
-		ebpf_frame_reader_create(&options, &sampler->frame_reader, &ignored))
-		sampler->filter.frame_reader = sampler->frame_reader;
+	sampler->filter.reads_frames = options.processes && task_layout_read(&options.layout, &ignored) &&
+				       ebpf_frame_reader_create(&options, &sampler->frame_reader, &ignored);
 }
 
 /* The command was forked before: it keeps its user's limit, and its events may be opened by who has no privileges. */
@@ -125,6 +144,7 @@ static bool live_open_all(struct sampler *sampler, struct error *err)
 		!check_event(sampler, err))
 		return false;
 	open_frame_reader(sampler);
+	expect_interpreter(sampler);
 	sampler->instruments.session = (struct instrument_session){
 		.options = options,
 		.clock = &sampler->clock,

@@ -218,7 +218,7 @@ static int wide_program(const struct event_set *events, struct filter *filter)
 	if (events->group.count == 0)
 		return filter_program(filter);
 	filter_pass_all(filter);
-	return filter->frame_reader ? filter_program(filter) : -1;
+	return filter->reads_frames ? filter_program(filter) : -1;
 }
 
 bool target_open_wide(const struct sampler_target *target, struct event_set *events, struct filter *filter,

@@ -101,21 +101,6 @@ bool simulator_take_caches(void *context, const char *text, struct error *err)
 
 /* ---- Where it is ---- */
 
-/* Finds an executable file along PATH. */
-static bool simulator_find_program(const char *name, char path[PATH_MAX])
-{
-	const char *at = getenv("PATH");
-
-	for (at = at ? at : "/usr/local/bin:/usr/bin:/bin"; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
-		size_t size = strcspn(at, ":");
-
-		if ((size_t)snprintf(path, PATH_MAX, "%.*s%s%s", (int)size, at, size ? "/" : "./", name) < PATH_MAX &&
-			access(path, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
 bool simulator_find(struct simulator *simulator, struct error *err)
 {
 	return installation_find("sampler/simulate/tool", "", tool, simulator->library) ||
@@ -152,9 +137,7 @@ bool simulator_check_command(const char *command, struct error *err)
 	char path[PATH_MAX];
 	struct stat info;
 
-	if (strchr(command, '/'))
-		snprintf(path, sizeof(path), "%s", command);
-	else if (!simulator_find_program(command, path))
+	if (!file_find_program(command, path))
 		return fail_as_exec(ENOENT, command, err);
 	if (stat(path, &info) != 0)
 		return fail_as_exec(errno, command, err);

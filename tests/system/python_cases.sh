@@ -41,6 +41,12 @@ wait "$recorder" || code=$?
 cat all.steps inner.steps >both.steps
 chains_are_right all.pb.gz both.steps 200
 
+# The first frames of a command are there where it is the interpreter; where it starts one later, those that are missed are told.
+run 0 kelvin record -F 1000 -o first.pb.gz -- "$python" -c 'sum(range(20000000))'
+! grep -q 'of interpreted programs' stderr || fail "frames of an interpreter that is the command are missed: $(<stderr)"
+run 0 kelvin record -F 1000 -o later.pb.gz -- env "$python" -c 'sum(range(20000000))'
+says stderr '^[0-9]+ samples of interpreted programs \([0-9.]+ % of theirs\) show .*: they were taken before the program .* was loaded'
+
 # A thousand frames deep.
 run 0 kelvin record -o deep.pb.gz -- "$python" "$programs/steps.py" deep.steps --seconds 0.3 --steps deep --depth 1000
 chains_are_right deep.pb.gz deep.steps 150

@@ -114,6 +114,7 @@ static bool go_name(
 
 const struct interpreter_kind go_interpreter = {
 	.files = { { go_go_read, free } },
+	.frames = EBPF_GO,
 	.create = go_create,
 	.destroy = free,
 	.attach = go_attach,

@@ -124,6 +124,7 @@ static void php_describe(const void *state, struct buffer *notices)
 const struct interpreter_kind php_interpreter = {
 	.files = { { php_read_interpreter, php_destroy_interpreter } },
 	.frames = EBPF_PHP,
+	.library = "libphp",
 	.create = php_create,
 	.destroy = php_destroy,
 	.attach = php_attach,

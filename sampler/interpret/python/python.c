@@ -214,6 +214,7 @@ const struct interpreter_kind python_interpreter = {
 	.files = { [INTERPRETER] = { python_read_interpreter, python_destroy_interpreter },
 		[ASYNCIO] = { read_asyncio, free } },
 	.frames = EBPF_PYTHON,
+	.library = "libpython",
 	.create = python_create,
 	.destroy = python_destroy,
 	.attach = python_attach,

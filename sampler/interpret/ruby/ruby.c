@@ -110,6 +110,7 @@ static void ruby_describe(const void *state, struct buffer *notices)
 const struct interpreter_kind ruby_interpreter = {
 	.files = { { ruby_read_interpreter, ruby_destroy_interpreter } },
 	.frames = EBPF_RUBY,
+	.library = "libruby",
 	.create = ruby_create,
 	.destroy = ruby_destroy,
 	.attach = ruby_attach,

@@ -38,11 +38,13 @@ bool sampling_is_permitted(void)
 {
 	struct ebpf_frame_reader *reader = NULL;
 	struct error err = { 0 };
+	bool is_permitted = create(NULL, 0, &reader, &err) && ebpf_frame_reader_load(reader);
 
-	if (create(NULL, 0, &reader, &err)) {
-		ebpf_frame_reader_destroy(reader);
+	if (reader && !is_permitted)
+		err = *ebpf_frame_reader_refusal(reader);
+	ebpf_frame_reader_destroy(reader);
+	if (is_permitted)
 		return true;
-	}
 	fprintf(stderr, "%s\n", err.message);
 	return err.code != ERROR_PERMISSION && err.code != ERROR_UNSUPPORTED;
 }
@@ -74,7 +76,7 @@ static void start(struct sampling *sampling, size_t bytes, uint64_t config, uint
 	if (!ebpf_process_set_create(&sampling->processes, &err) ||
 		!create(sampling->processes, bytes, &sampling->frame_reader, &err))
 		fail_msg("%s", err.message);
-	ebpf_frame_reader_set_filtering(sampling->frame_reader, true);
+	ebpf_process_set_set_filtering(sampling->processes, true);
 	for (uint32_t cpu = 0; cpu < sampling->cpu_count; cpu++) {
 		sampling->switches[cpu] = -1;
 		sampling->events[cpu] = open_event(config, period, cpu);
@@ -91,7 +93,7 @@ void sampling_start(struct sampling *sampling, size_t bytes)
 	int program;
 
 	start(sampling, bytes, PERF_COUNT_SW_CPU_CLOCK, PERIOD_NS);
-	program = ebpf_frame_reader_program(sampling->frame_reader);
+	program = ebpf_process_set_program(sampling->processes);
 	for (uint32_t cpu = 0; cpu < sampling->cpu_count; cpu++)
 		if (sampling->pages[cpu])
 			assert_int_equal(ioctl(sampling->events[cpu], PERF_EVENT_IOC_SET_BPF, program), 0);

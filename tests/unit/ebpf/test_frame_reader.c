@@ -349,7 +349,10 @@ static void refuse_in_child(void)
 	struct ebpf_frame_reader *reader = NULL;
 	struct error err = { 0 };
 
-	_exit(!ebpf_frame_reader_create(&options, &reader, &err) && !reader && err.code == ERROR_PERMISSION ? 0 : 4);
+	_exit(ebpf_frame_reader_create(&options, &reader, &err) && !ebpf_frame_reader_load(reader) &&
+				ebpf_frame_reader_refusal(reader)->code == ERROR_PERMISSION
+			? 0
+			: 4);
 }
 
 /* One account has more processes than there is room for. Those of another one all have frames beside it. */
