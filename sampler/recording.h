@@ -57,6 +57,24 @@ const uint32_t *recording_compared(const struct recording *recording, size_t *co
 COMMON_MUST_CHECK
 bool recording_show_differences(const struct recording *recording, struct error *err);
 
+/* The use that the reading of a recording has for another file of this machine. It decides what may be opened. */
+enum recording_use {
+	RECORDING_BINARY, /* an ELF file that was mapped, by its path; or "[vdso]" */
+	RECORDING_MAP,    /* of code that was made at run time: a perf map or a jitdump that is the user's or root's */
+	RECORDING_KERNEL, /* the symbols or the notes of the running kernel, or a copy of symbols in perf's cache */
+	RECORDING_STREAM, /* another file of the recording's directory */
+};
+
+/* Opens these files for a process that cannot open any. */
+struct recording_opener {
+	/*
+	 * Returns a descriptor that belongs to the caller; -1, with `err` set, which has no message where there is
+	 * nothing to tell.
+	 */
+	int (*open)(void *context, enum recording_use use, const char *path, struct error *err);
+	void *context;
+};
+
 /* A file of a recording that was made earlier. */
 struct recording_file {
 	int fd;           /* borrowed: a file, which is read from its start, or a pipe */
@@ -66,5 +84,6 @@ struct recording_file {
 	const char *directory;       /* that `perf record --threads` has made, if `fd` is its file `data`; NULL: none */
 	const char *cache_directory; /* of perf's build-id cache, as "/root/.debug"; NULL: none */
 	const char *event; /* the one to read of several, by its name or as "cpu"; NULL, or none of them: the first */
-	uint32_t verify_every; /* as in sampler_options; a .part has no stacks to unwind */
+	uint32_t verify_every;                 /* as in sampler_options; a .part has no stacks to unwind */
+	const struct recording_opener *opener; /* borrowed; NULL: the process opens files itself */
 };

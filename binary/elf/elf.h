@@ -96,9 +96,9 @@ bool elf_image_of_mapping(int fd, const struct elf_mapping *mapping, const struc
 COMMON_MUST_CHECK
 bool elf_image_open_path(const char *path, struct elf_image **image, struct error *err);
 
-/* Likewise of a path that a file tells, as elf_open_told() opens it. */
+/* Likewise of a descriptor, which it owns in any case; `path` is what the image is called. */
 COMMON_MUST_CHECK
-bool elf_image_open_told(const char *path, struct elf_image **image, struct error *err);
+bool elf_image_open_descriptor(int fd, const char *path, struct elf_image **image, struct error *err);
 
 /*
  * Makes an image of a copy of bytes in memory (the vdso, which the caller reads from /proc/PID/mem). `name` is for

@@ -103,7 +103,6 @@ static bool elf_open_map_file(struct elf_image *image, struct error *err)
 	return true;
 }
 
-/* Opens an image and takes ownership of `fd`. */
 static bool open_descriptor(int fd, const char *path, size_t path_size, struct elf_image **image, struct error *err)
 {
 	struct elf_image *made = elf_open_image_of(fd, path, path_size, err);
@@ -164,18 +163,16 @@ int elf_open_told(const char *path, struct error *err)
 	return open_found(found, path, err);
 }
 
+bool elf_image_open_descriptor(int fd, const char *path, struct elf_image **image, struct error *err)
+{
+	return open_descriptor(fd, path, strlen(path), image, err);
+}
+
 bool elf_image_open_path(const char *path, struct elf_image **image, struct error *err)
 {
 	int fd = elf_open_regular(path, err);
 
-	return fd >= 0 && open_descriptor(fd, path, strlen(path), image, err);
-}
-
-bool elf_image_open_told(const char *path, struct elf_image **image, struct error *err)
-{
-	int fd = elf_open_told(path, err);
-
-	return fd >= 0 && open_descriptor(fd, path, strlen(path), image, err);
+	return fd >= 0 && elf_image_open_descriptor(fd, path, image, err);
 }
 
 bool elf_image_open_for(const struct elf_opener *opener, enum elf_file_use use, const char *path,
@@ -183,7 +180,7 @@ bool elf_image_open_for(const struct elf_opener *opener, enum elf_file_use use, 
 {
 	int fd = opener ? opener->open(opener->context, use, path, err) : elf_open_regular(path, err);
 
-	return fd >= 0 && open_descriptor(fd, path, strlen(path), image, err);
+	return fd >= 0 && elf_image_open_descriptor(fd, path, image, err);
 }
 
 static bool is_mapped_inode(int fd, const struct elf_mapping *mapping)

@@ -25,8 +25,7 @@ bool result_take_jit_map(const struct process_host *host, struct file_opened *ma
 
 	if (map->name)
 		return true;
-	if (host ? !host->functions->open_jit_map(host->context, place, map, notices, err)
-		 : !jit_map_open(place, map, notices, err))
+	if (!host->functions->open_jit_map(host->context, place, map, notices, err))
 		return false;
 	return !map->name || make_jit(profile, mapping_id, err);
 }

@@ -14,8 +14,7 @@ bool result_take_processes(struct recording *result, const struct process_table 
 
 /*
  * Opens the JIT map at `place`, if there is one and none of the mapping is open yet, as maps[mapping_id]; the mapping
- * becomes one of JIT code. To be called when the recording has ended, for a map grows until then. `host` NULL: there is
- * no table of processes, and the file is opened as it is.
+ * becomes one of JIT code. To be called when the recording has ended, for a map grows until then.
  */
 COMMON_MUST_CHECK
 bool result_take_jit_map(const struct process_host *host, struct file_opened *maps, struct profile *profile,

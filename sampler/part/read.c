@@ -93,10 +93,11 @@ static bool find_jit_map(struct part_reader *reader, uint32_t mapping_id, struct
 {
 	char path[32];
 	const struct jit_place place = { .path = path, .user = geteuid() };
+	const struct process_host host = recorded_files_host(&reader->files);
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)reader->profile->mappings[mapping_id].file_offset);
 	return result_take_jit_map(
-		NULL, result->symbols.jit_maps, reader->profile, mapping_id, &place, reader->notices, err);
+		&host, result->symbols.jit_maps, reader->profile, mapping_id, &place, reader->notices, err);
 }
 
 static bool find_images(struct part_reader *reader, struct recording *result, struct error *err)
@@ -166,8 +167,7 @@ bool sampler_read_part(
 	};
 	bool ok;
 
-	recorded_files_init(&reader.files);
-	reader.files.cache_directory = recorded->cache_directory;
+	recorded_files_init(&reader.files, recorded);
 	ok = part_read_all(&reader, result, err);
 	free(reader.kernel.kallsyms);
 	recorded_files_deinit(&reader.files);

@@ -60,11 +60,11 @@ static bool header_read_section(const struct record_input *input, const struct p
 	return true;
 }
 
-void perf_data_header_init(struct perf_data_header *header)
+void perf_data_header_init(struct perf_data_header *header, const struct recording_file *from)
 {
 	*header = (struct perf_data_header){ .switch_fields = tracepoint_switch_default() };
 	perf_data_events_init(&header->events);
-	recorded_files_init(&header->files);
+	recorded_files_init(&header->files, from);
 }
 
 void perf_data_header_deinit(struct perf_data_header *header)

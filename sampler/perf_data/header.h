@@ -27,7 +27,7 @@ struct perf_data_header {
 	bool is_unfinished; /* perf was killed: the data end where the file ends */
 };
 
-void perf_data_header_init(struct perf_data_header *header);
+void perf_data_header_init(struct perf_data_header *header, const struct recording_file *from); /* borrowed */
 void perf_data_header_deinit(struct perf_data_header *header);
 
 /* Reads everything before the data, and from a file the feature sections. */

@@ -90,7 +90,7 @@ static bool read_data(struct perf_data *data, struct error *err)
 
 /* ---- Begin and end ---- */
 
-static bool perf_data_open_stream(struct perf_data *data, const char *directory, struct error *err)
+static bool perf_data_open_stream(struct perf_data *data, const struct recording_file *from, struct error *err)
 {
 	struct perf_data_stream *stream = &data->streams[data->stream_count];
 	char path[PATH_MAX];
@@ -98,10 +98,9 @@ static bool perf_data_open_stream(struct perf_data *data, const char *directory,
 
 	perf_data_stream_init(stream, &data->pool);
 	snprintf(stream->name, sizeof(stream->name), "data.%zu", data->stream_count - 1);
-	snprintf(path, sizeof(path), "%s/%s", directory, stream->name);
-	stream->input.fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%s/%s", from->directory, stream->name);
+	stream->input.fd = recorded_open(from, RECORDING_STREAM, path, err);
 	if (stream->input.fd < 0 || fstat(stream->input.fd, &status) != 0) {
-		error_set_errno(err, errno, "%s", path);
 		perf_data_stream_deinit(stream);
 		return false;
 	}
@@ -113,33 +112,33 @@ static bool perf_data_open_stream(struct perf_data *data, const char *directory,
 }
 
 /* Opens the directory's files. Their numbers have no gaps. */
-static bool perf_data_open_directory(struct perf_data *data, const char *directory, struct error *err)
+static bool perf_data_open_directory(struct perf_data *data, const struct recording_file *from, struct error *err)
 {
-	size_t count = 1;
-	char path[PATH_MAX];
-	struct perf_data_stream *streams;
+	struct error why;
 
-	while (count < MAX_STREAMS &&
-		(size_t)snprintf(path, sizeof(path), "%s/data.%zu", directory, count - 1) < sizeof(path) &&
-		access(path, F_OK) == 0)
-		count++;
-	streams = realloc(data->streams, count * sizeof(*streams));
-	if (!streams)
-		return error_set_memory(err);
-	data->streams = streams;
-	while (data->stream_count < count)
-		if (!perf_data_open_stream(data, directory, err))
-			return false;
+	while (data->stream_count <= MAX_STREAMS) {
+		struct perf_data_stream *streams = realloc(data->streams, (data->stream_count + 1) * sizeof(*streams));
+
+		if (!streams)
+			return error_set_memory(err);
+		data->streams = streams;
+		if (perf_data_open_stream(data, from, &why))
+			continue;
+		if (why.code == ERROR_NOT_FOUND)
+			return true;
+		*err = why;
+		return false;
+	}
 	return true;
 }
 
-static bool perf_data_check_kind(struct perf_data *data, const char *directory, struct error *err)
+static bool perf_data_check_kind(struct perf_data *data, const struct recording_file *from, struct error *err)
 {
-	if (data->header.has_threads_directory && !directory)
+	if (data->header.has_threads_directory && !from->directory)
 		return error_set(err, ERROR_UNSUPPORTED,
 			"it was recorded with --threads and is one of several files: name the directory that it lies in");
 	return (data->header.is_pipe || perf_data_events_check(&data->header.events, err)) &&
-	       (!directory || perf_data_open_directory(data, directory, err));
+	       (!from->directory || perf_data_open_directory(data, from, err));
 }
 
 static bool init(struct perf_data *data, const struct recording_file *from, struct buffer *notices, struct error *err)
@@ -153,8 +152,7 @@ static bool init(struct perf_data *data, const struct recording_file *from, stru
 	data->stream_count = 1;
 	first->input = (struct record_input){ .fd = from->fd, .head = from->head, .head_bytes = from->head_bytes };
 	first->input.is_seekable = lseek(from->fd, 0, SEEK_CUR) >= 0;
-	perf_data_header_init(&data->header);
-	data->header.files.cache_directory = from->cache_directory;
+	perf_data_header_init(&data->header, from);
 	perf_data_skim_init(&data->skim);
 	switches_init(&data->switches);
 	deferred_init(&data->deferred);
@@ -194,7 +192,7 @@ static bool read_once(const struct recording_file *from, uint32_t event, struct 
 	data.wanted = from->event;
 	data.verify_every = from->verify_every;
 	ok = perf_data_header_read(&data.header, &data.streams[0].input, err) &&
-	     perf_data_check_kind(&data, from->directory, err) && read_data(&data, err);
+	     perf_data_check_kind(&data, from, err) && read_data(&data, err);
 	if (ok && event == PERF_DATA_NO_EVENT && data.streams[0].input.is_seekable && data.collector)
 		*next = perf_data_other_event(&data);
 	ok = ok && *next == PERF_DATA_NO_EVENT && perf_data_finish(&data, result, err);

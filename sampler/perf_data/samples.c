@@ -402,6 +402,7 @@ static void name_other_events(const struct perf_data *data)
 static bool hand_over_kernel(struct perf_data *data, struct recording *result, struct error *err)
 {
 	bool has_kernel = collector_processes(data->collector)->kernel_image != PROFILE_NONE;
+	const char *cache = data->header.files.recording->cache_directory;
 
 	if (!has_kernel)
 		return true;
@@ -413,8 +414,7 @@ static bool hand_over_kernel(struct perf_data *data, struct recording *result, s
 			"kernel functions stay unnamed: the symbols of the recorded kernel%s%.80s are neither in /proc/kallsyms nor in %s\n",
 			data->header.facts.kernel ? " " : "",
 			data->header.facts.kernel ? data->header.facts.kernel : "",
-			data->header.files.cache_directory ? data->header.files.cache_directory
-							   : "perf's build-id cache");
+			cache ? cache : "perf's build-id cache");
 	result->symbols.kernel_is_running = data->kernel.is_running;
 	result->symbols.kallsyms = data->kernel.kallsyms ? TAKE(data->kernel.kallsyms) : strdup("");
 	return result->symbols.kallsyms ? true : error_set_memory(err);

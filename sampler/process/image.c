@@ -473,17 +473,27 @@ bool image_of_mapping(struct process_table *table, struct process *process, cons
 	return true;
 }
 
-void image_kernel_build_id(struct elf_build_id *id)
+void image_build_id_of_notes(const struct file_opened *file, struct elf_build_id *id)
 {
 	struct buffer notes;
 	struct error ignored;
 
 	*id = (struct elf_build_id){ 0 };
 	buffer_init(&notes, MAX_NOTES_BYTES);
-	if (!file_read("/sys/kernel/notes", &notes, &ignored) ||
+	if (!file_read_opened(file, &notes, &ignored) ||
 		!elf_build_id_from_notes(notes.data, notes.size, sizeof(uint32_t), id, &ignored))
 		id->size = 0;
 	buffer_deinit(&notes);
+}
+
+void image_kernel_build_id(struct elf_build_id *id)
+{
+	static char path[] = "/sys/kernel/notes";
+	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	*id = (struct elf_build_id){ 0 };
+	if (fd >= 0)
+		image_build_id_of_notes(&(struct file_opened){ path, fd }, id);
 }
 
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err)

@@ -43,5 +43,8 @@ void image_end_program(struct process_table *table, const struct process *proces
 COMMON_MUST_CHECK
 bool image_open_vdso(struct elf_image **image, struct error *err);
 
-/* The build id of the running kernel; size 0 if it is not known. */
+/* Reads the build id of a kernel from its notes, an open file as /sys/kernel/notes; size 0 if it is not known. */
+void image_build_id_of_notes(const struct file_opened *file, struct elf_build_id *id);
+
+/* Reads that of the running kernel. */
 void image_kernel_build_id(struct elf_build_id *id);

@@ -310,6 +310,16 @@ bool jit_map_expect(const struct elf_mapping *mapped, struct process_image *imag
 	       jit_map_find_inherited(mapped->pid, &image->inherited_map, err);
 }
 
+bool jit_map_is_recorded(const char *path)
+{
+	static const char begin[] = "/tmp/perf-", end[] = ".map";
+	const char *number = path + sizeof(begin) - 1;
+
+	if (jit_map_is_dump(&(struct elf_mapping){ .path = path }))
+		return true;
+	return strncmp(path, begin, sizeof(begin) - 1) == 0 && strcmp(number + strspn(number, "0123456789"), end) == 0;
+}
+
 bool jit_map_expect_recorded(const struct elf_mapping *mapped, struct process_image *image, struct error *err)
 {
 	char *path;

@@ -43,6 +43,9 @@ bool jit_map_is_dump(const struct elf_mapping *mapped);
 COMMON_MUST_CHECK
 bool jit_map_expect(const struct elf_mapping *mapped, struct process_image *image, struct error *err);
 
+/* Returns whether a file of that path is one that jit_map_expect_recorded() expects for some process. */
+bool jit_map_is_recorded(const char *path);
+
 /* Does the same for a process of a recording of another time: whatever lies under the name now. */
 COMMON_MUST_CHECK
 bool jit_map_expect_recorded(const struct elf_mapping *mapped, struct process_image *image, struct error *err);

@@ -4,6 +4,7 @@
 #include "sampler/process/image.h"
 #include "sampler/process/jit_map.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static const char running[] = "/proc/kallsyms";
+static const char running_symbols[] = "/proc/kallsyms", running_notes[] = "/sys/kernel/notes";
 enum { MAX_BUILD_IDS = 1 << 20, MAX_KALLSYMS_LINES = 1 << 16, BUILD_ID_TEXT = 2 * ELF_BUILD_ID_MAX_SIZE + 1 };
 
 /* Ids are stored in 20 bytes and may be shorter: trailing zeros do not count. */
@@ -56,15 +57,121 @@ static const struct elf_build_id *recorded_id_of(const struct recorded_files *fi
 	return id == HASH_MAP_NONE || files->ids[id].size == 0 ? NULL : &files->ids[id];
 }
 
-static bool open_as_recorded(
-	const char *path, const struct elf_build_id *id, struct elf_image **image, struct error *err)
+/* ---- Opening ---- */
+
+/* The vdso is that of this process: the kernel has one for all. */
+static int open_own_vdso(struct error *err)
+{
+	CLEANUP(elf_image_cleanup) struct elf_image *vdso = NULL;
+	const uint8_t *bytes;
+	size_t size;
+	int fd;
+
+	if (!image_open_vdso(&vdso, err))
+		return -1;
+	bytes = elf_image_bytes(vdso, &size);
+	fd = file_in_memory("vdso", err);
+	if (fd >= 0 && !file_write_all(fd, bytes, size)) {
+		error_set_errno(err, errno, "cannot copy our own vdso");
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* A reader that was taken over gets no other file by asking for it as a binary. */
+static int open_binary(const char *path, struct error *err)
+{
+	char magic[SELFMAG] = { 0 };
+	int fd = strcmp(path, "[vdso]") == 0 ? open_own_vdso(err) : elf_open_told(path, err);
+
+	if (fd < 0 || (pread(fd, magic, sizeof(magic), 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0))
+		return fd;
+	close(fd);
+	error_set(err, ERROR_FORMAT, "%s is no ELF file", path);
+	return -1;
+}
+
+static int open_map(const char *path, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	const struct jit_place place = { .path = (char *)(uintptr_t)path, .user = geteuid() };
+	struct file_opened map = { 0 };
+
+	*err = (struct error){ .code = ERROR_NOT_FOUND };
+	buffer_init(&notices, PATH_MAX + 512);
+	if (!jit_map_is_recorded(path) || !jit_map_open(&place, &map, &notices, err))
+		return -1;
+	if (notices.size > 0)
+		error_set(err, ERROR_PERMISSION, "%.*s", (int)notices.size - 1, notices.data);
+	free(map.name);
+	return map.name ? map.fd : -1;
+}
+
+/* Returns whether a path is that of a copy of the kernel's symbols, which begin with a folder of a build id. */
+static bool is_cached_kernel(const char *cache, const char *path)
+{
+	static const char folder[] = "/.build-id/", name[] = "/kallsyms";
+	size_t size = cache ? strlen(cache) : 0, path_size = strlen(path);
+
+	return cache && strncmp(path, cache, size) == 0 && strncmp(path + size, folder, sizeof(folder) - 1) == 0 &&
+	       path_size > sizeof(name) && strcmp(path + path_size - (sizeof(name) - 1), name) == 0 &&
+	       !strstr(path + size, "/..");
+}
+
+static int open_kernel(const struct recording_file *recording, const char *path, struct error *err)
+{
+	int fd = -1;
+
+	if (strcmp(path, running_symbols) == 0 || strcmp(path, running_notes) == 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	else if (is_cached_kernel(recording->cache_directory, path))
+		return elf_open_regular(path, err);
+	if (fd < 0)
+		error_set_errno(err, errno, "cannot open %s", path);
+	return fd;
+}
+
+static int open_stream(const struct recording_file *recording, const char *path, struct error *err)
+{
+	size_t size = recording->directory ? strlen(recording->directory) : 0;
+	int fd = -1;
+
+	errno = ENOENT;
+	if (recording->directory && strncmp(path, recording->directory, size) == 0 && path[size] == '/' &&
+		!strchr(path + size + 1, '/'))
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		error_set_errno(err, errno, "%s", path);
+	return fd;
+}
+
+int recorded_open(const struct recording_file *recording, enum recording_use use, const char *path, struct error *err)
+{
+	if (recording->opener)
+		return recording->opener->open(recording->opener->context, use, path, err);
+	switch (use) {
+	case RECORDING_BINARY:
+		return open_binary(path, err);
+	case RECORDING_MAP:
+		return open_map(path, err);
+	case RECORDING_KERNEL:
+		return open_kernel(recording, path, err);
+	case RECORDING_STREAM:
+		return open_stream(recording, path, err);
+	}
+	error_set(err, ERROR_USAGE, "no file has that use");
+	return -1;
+}
+
+static bool open_as_recorded(const struct recorded_files *files, const char *path, const struct elf_build_id *id,
+	struct elf_image **image, struct error *err)
 {
 	CLEANUP(elf_image_cleanup) struct elf_image *found = NULL;
 	char recorded_text[BUILD_ID_TEXT], found_text[BUILD_ID_TEXT];
-	bool opened =
-		strcmp(path, "[vdso]") == 0 ? image_open_vdso(&found, err) : elf_image_open_told(path, &found, err);
+	int fd = recorded_open(files->recording, RECORDING_BINARY, path, err);
 
-	if (!opened)
+	if (fd < 0 || !elf_image_open_descriptor(fd, path, &found, err))
 		return false;
 	if (id && !is_recorded_id(id, elf_image_build_id(found))) {
 		elf_build_id_format(id, recorded_text);
@@ -87,9 +194,9 @@ static bool recorded_open_cached(
 
 	elf_build_id_format(id, text);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(
-			path, sizeof(path), "%s/.build-id/%.2s/%s%s", files->cache_directory, text, text + 2, names[i]);
-		if (open_as_recorded(path, id, image, err))
+		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", files->recording->cache_directory, text,
+			text + 2, names[i]);
+		if (open_as_recorded(files, path, id, image, err))
 			return true;
 	}
 	return false;
@@ -100,17 +207,19 @@ bool recorded_files_open(const struct recorded_files *files, const char *path, c
 {
 	struct error ignored;
 
-	if (open_as_recorded(path, id, image, err))
+	if (open_as_recorded(files, path, id, image, err))
 		return true;
-	if (id && files->cache_directory && recorded_open_cached(files, id, image, &ignored))
+	if (id && files->recording->cache_directory && recorded_open_cached(files, id, image, &ignored))
 		return true;
 	/* The error for the file itself is kept, as the better reason. */
 	return false;
 }
 
-void recorded_files_init(struct recorded_files *files)
+void recorded_files_init(struct recorded_files *files, const struct recording_file *recording)
 {
-	*files = (struct recorded_files){ 0 };
+	static const struct recording_file none = { 0 };
+
+	*files = (struct recorded_files){ .recording = recording ? recording : &none };
 	hash_map_init(&files->by_path, sizeof(uint64_t));
 }
 
@@ -191,11 +300,22 @@ static int recorded_watch_jit_map(void *context, const struct jit_place *place)
 static bool recorded_open_jit_map(void *context, const struct jit_place *place, struct file_opened *file,
 	struct buffer *notices, struct error *err)
 {
-	(void)context;
-	return jit_map_open(place, file, notices, err);
+	const struct recorded_files *files = context;
+	struct error why = { 0 };
+	int fd = place->path ? recorded_open(files->recording, RECORDING_MAP, place->path, &why) : -1;
+
+	if (fd < 0 && why.message[0] && notices)
+		buffer_printf(notices, "%s\n", why.message);
+	if (fd < 0)
+		return true;
+	*file = (struct file_opened){ strdup(place->path), fd };
+	if (file->name)
+		return true;
+	close(fd);
+	return error_set_memory(err);
 }
 
-static bool recorded_open(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
+static bool recorded_open_mapped(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
 	struct elf_image **image, struct error *err)
 {
 	const struct recorded_files *files = context;
@@ -241,7 +361,7 @@ struct process_host recorded_files_host(struct recorded_files *files)
 		.is_outside = recorded_is_outside,
 		.read_memory = recorded_read_memory,
 		.is_memory = recorded_is_memory,
-		.open = recorded_open,
+		.open = recorded_open_mapped,
 		.path = recorded_path,
 		.is_deleted = recorded_is_deleted,
 		.is_intact = recorded_is_intact,
@@ -258,13 +378,12 @@ struct process_host recorded_files_host(struct recorded_files *files)
 
 /* The address of a kernel symbol; 0: not found. A copy of the symbols may be whatever its directory's owner put there.
  */
-static uint64_t symbol_address(const char *kallsyms, const char *name)
+static uint64_t symbol_address(const struct recording_file *recording, const char *kallsyms, const char *name)
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
 	struct error ignored;
 	char line[1024];
-	int fd = strcmp(kallsyms, running) == 0 ? open(kallsyms, O_RDONLY | O_CLOEXEC)
-						: elf_open_regular(kallsyms, &ignored);
+	int fd = recorded_open(recording, RECORDING_KERNEL, kallsyms, &ignored);
 
 	if (fd < 0)
 		return 0;
@@ -287,46 +406,50 @@ static uint64_t symbol_address(const char *kallsyms, const char *name)
 
 uint64_t recorded_kernel_text(void)
 {
-	return symbol_address(running, "_text");
+	return symbol_address(&(const struct recording_file){ 0 }, running_symbols, "_text");
 }
 
 static bool is_running_kernel(const struct recorded_files *files, const char *release)
 {
-	struct elf_build_id own;
+	CLEANUP(cleanup_close) int notes = -1;
+	struct elf_build_id own = { 0 };
 	struct utsname name;
+	struct error ignored;
 
-	if (files->kernel.size > 0) {
-		image_kernel_build_id(&own);
-		return is_recorded_id(&files->kernel, &own);
-	}
-	return release && uname(&name) == 0 && strcmp(release, name.release) == 0;
+	if (files->kernel.size == 0)
+		return release && uname(&name) == 0 && strcmp(release, name.release) == 0;
+	notes = recorded_open(files->recording, RECORDING_KERNEL, running_notes, &ignored);
+	if (notes >= 0)
+		image_build_id_of_notes(&(struct file_opened){ (char *)(uintptr_t)running_notes, notes }, &own);
+	return is_recorded_id(&files->kernel, &own);
 }
 
 bool recorded_kernel_find(const struct recorded_files *files, const char *release, uint64_t text, const char *text_name,
 	struct recorded_kernel *kernel, struct error *err)
 {
+	const struct recording_file *recording = files->recording;
 	char path[PATH_MAX] = "", id[BUILD_ID_TEXT];
 	bool is_running = is_running_kernel(files, release);
 	uint64_t now = 0, cached = 0;
 
 	*kernel = (struct recorded_kernel){ 0 };
-	if (files->kernel.size > 0 && files->cache_directory) {
+	if (files->kernel.size > 0 && recording->cache_directory) {
 		elf_build_id_format(&files->kernel, id);
-		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s/kallsyms", files->cache_directory, id, id + 2);
-		cached = now = symbol_address(path, text_name);
+		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s/kallsyms", recording->cache_directory, id, id + 2);
+		cached = now = symbol_address(recording, path, text_name);
 	}
 	/* A copy from the same boot is a plain file, which is read ten times faster than the kernel's list. */
 	if ((now == 0 || now != text) && is_running) {
-		now = symbol_address(running, text_name);
+		now = symbol_address(recording, running_symbols, text_name);
 		if (now != 0)
-			snprintf(path, sizeof(path), "%s", running);
+			snprintf(path, sizeof(path), "%s", running_symbols);
 		else
 			now = cached;
 	}
 	if (now == 0)
 		return true;
 	kernel->moved = text ? now - text : 0;
-	kernel->is_running = is_running && symbol_address(running, text_name) == now;
+	kernel->is_running = is_running && symbol_address(recording, running_symbols, text_name) == now;
 	kernel->kallsyms = strdup(path);
 	return kernel->kallsyms ? true : error_set_memory(err);
 }

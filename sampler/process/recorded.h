@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sampler/process/process.h"
+#include "sampler/recording.h"
 
 /*
  * The binaries of a recording that was made at another time or on another machine: found by path and build id, never
@@ -12,12 +13,19 @@ struct recorded_files {
 	struct hash_map by_path;  /* hash of the path -> index of build id */
 	struct elf_build_id *ids; /* owned */
 	size_t id_count, id_capacity;
-	const char *cache_directory; /* borrowed: perf's build-id cache, as "/root/.debug"; NULL: none */
-	struct elf_build_id kernel;  /* size 0: not known */
+	const struct recording_file *recording; /* borrowed: whose binaries they are; never NULL */
+	struct elf_build_id kernel;             /* size 0: not known */
 };
 
-void recorded_files_init(struct recorded_files *files);
+/* `recording` NULL: one without a directory or a cache. */
+void recorded_files_init(struct recorded_files *files, const struct recording_file *recording);
 void recorded_files_deinit(struct recorded_files *files);
+
+/*
+ * Opens a file as recording->opener does, or in this process where there is none: for a path that is foreign, and only
+ * what its use allows.
+ */
+int recorded_open(const struct recording_file *recording, enum recording_use use, const char *path, struct error *err);
 
 /* The host for a process table, which must not outlive `files`. */
 struct process_host recorded_files_host(struct recorded_files *files);
@@ -35,7 +43,7 @@ COMMON_MUST_CHECK
 bool recorded_files_open(const struct recorded_files *files, const char *path, const struct elf_build_id *id,
 	struct elf_image **image, struct error *err);
 
-/* Address of the running kernel's symbol _text; 0 if it is not readable. */
+/* Returns the address of the running kernel's symbol _text; 0 if it is not readable. */
 uint64_t recorded_kernel_text(void);
 
 /* The symbols of the recorded kernel, and how far they are from its recorded addresses (KASLR). */

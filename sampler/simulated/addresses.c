@@ -215,7 +215,7 @@ bool simulation_add_addresses(struct sampler_simulation *simulation, struct prof
 	struct address_reader reader = { .profile = profile };
 	bool ok = true;
 
-	recorded_files_init(&reader.host.files);
+	recorded_files_init(&reader.host.files, NULL);
 	reader.host.directory = simulation->path;
 	reader.host.since_s = simulation->run.start_unix_ns / 1000000000;
 	reader.functions = *recorded_files_host(&reader.host.files).functions;

@@ -23,7 +23,7 @@ static void test_processes_of_a_recording_are_not_asked(void **state)
 	struct error err;
 	uint32_t name;
 
-	recorded_files_init(&files);
+	recorded_files_init(&files, NULL);
 	files.kernel = (struct elf_build_id){ .size = 2, .bytes = { 0xab, 0xcd } };
 	assert_true(profile_create(&recorded.profile, &err));
 	process_table_init(&recorded.table, recorded.profile, recorded_files_host(&files), NULL);
@@ -56,7 +56,7 @@ static void test_pid_0_is_a_process_of_recordings_alone(void **state)
 
 	tell_record(live, &record);
 	assert_int_equal(live->table.count, 0);
-	recorded_files_init(&files);
+	recorded_files_init(&files, NULL);
 	assert_true(profile_create(&recorded.profile, &err));
 	process_table_init(&recorded.table, recorded.profile, recorded_files_host(&files), NULL);
 	tell_record(&recorded, &record);
@@ -76,10 +76,9 @@ static void test_copies_of_kernel_symbols_are_files(void **state)
 	struct error err;
 	FILE *file;
 
-	recorded_files_init(&files);
+	recorded_files_init(&files, &(const struct recording_file){ .cache_directory = folder });
 	files.kernel = (struct elf_build_id){ .size = 2, .bytes = { 0xab, 0xcd } };
 	assert_non_null(mkdtemp(folder));
-	files.cache_directory = folder;
 	snprintf(path, sizeof(path), "%s/.build-id/ab/cd/kallsyms", folder);
 	for (char *slash = path + strlen(folder); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
@@ -128,7 +127,7 @@ static void test_paths_of_a_file_change_nothing(void **state)
 	char folder[] = "/tmp/kelvin-test-told-XXXXXX", fifo[64], link[64];
 	struct recorded_files files;
 
-	recorded_files_init(&files);
+	recorded_files_init(&files, NULL);
 	assert_non_null(mkdtemp(folder));
 	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
 	snprintf(link, sizeof(link), "%s/link", folder);

@@ -116,7 +116,7 @@ static void check_layout(const struct layout *layout, const char *path)
 	struct error err;
 
 	write_elf(layout, path);
-	recorded_files_init(&files);
+	recorded_files_init(&files, NULL);
 	assert_true(profile_create(&recorded.profile, &err));
 	process_table_init(&recorded.table, recorded.profile, recorded_files_host(&files), NULL);
 	for (const struct piece *piece = layout->maps; piece < layout->maps + MOST && piece->size; piece++)
