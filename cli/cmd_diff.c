@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/load.h"
+#include "cli/recordings.h"
 #include "cli/suite_view.h"
 
 #include <string.h>
@@ -62,12 +63,13 @@ static bool cmd_diff_compare_profiles(struct comparison *comparison, const struc
 		called, code, err);
 }
 
-/* The comparison of open profiles, made in a worker if it needs no more than that. */
+/* The comparison of open profiles, made in a worker. */
 struct comparing {
 	struct comparison *comparison;
 	char *const *sides;
 	const struct load_inputs *inputs; /* [side] */
-	const struct load_options *options;
+	struct load_options *options;
+	struct recordings recordings;
 };
 
 static int cmd_diff_work(void *context)
@@ -90,10 +92,12 @@ static int cmd_diff_work(void *context)
 }
 
 /* Answers what the process without rights may ask of this one. */
-static int cmd_diff_answer_worker(void *context, const void *bytes, size_t size)
+static int cmd_diff_answer_worker(void *context, const void *bytes, size_t size, struct error *err)
 {
 	struct comparing *comparing = context;
 
+	if (recordings_are_asked(bytes, size))
+		return recordings_answer(&comparing->recordings, bytes, size, err);
 	if (commit_range_is_asked(bytes, size))
 		return commit_range_answer(&comparing->comparison->range, bytes, size);
 	return texts_answer(&comparing->comparison->lines.texts, bytes, size);
@@ -121,6 +125,7 @@ static bool compare_confined(struct comparing *comparing, int *code, struct erro
 	worker.answer = cmd_diff_answer_worker;
 	worker.context = comparing;
 	comparing->comparison->outputs.worker = &worker;
+	recordings_serve(&comparing->recordings, &worker, &comparing->options->naming);
 	return worker_run(&worker, cmd_diff_work, comparing, code, err);
 }
 
@@ -133,10 +138,7 @@ static bool compare_opened(struct comparing *comparing, int *code, struct error 
 	if (!base || !head)
 		return error_set_memory(err);
 	comparing->sides = titles;
-	if (load_are_named(&comparing->inputs[DIFF_BASE]) && load_are_named(&comparing->inputs[DIFF_HEAD]))
-		return compare_confined(comparing, code, err);
-	*code = cmd_diff_work(comparing);
-	return true;
+	return compare_confined(comparing, code, err);
 }
 
 /* Opens both sides; secrets are gone before a process begins that reads them. */
@@ -155,18 +157,25 @@ static bool cmd_diff_compare(
 {
 	struct load_options options = { .metric = comparison->diff.metric, .secrets = secrets };
 	struct load_inputs inputs[DIFF_SIDES] = { 0 };
-	struct comparing comparing = { comparison, sides, inputs, &options };
-	bool done = question_check(&comparison->question, err) && outputs_check(&comparison->outputs, err) &&
-		    outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
-		    outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
-		    naming_prepare(&comparison->naming, &options.naming, err) &&
-		    lines_prepare(&comparison->lines, err) &&
-		    commit_range_open(&comparison->range, &comparison->lines.texts, err) &&
-		    open_sides(&comparing, inputs, secrets, err) && compare_opened(&comparing, code, err) &&
-		    (*code == CLI_EXIT_ERROR || comparison_confirm(comparison, err));
+	const struct load_inputs *const listed[] = { &inputs[DIFF_BASE], &inputs[DIFF_HEAD], NULL };
+	struct comparing comparing = {
+		.comparison = comparison, .sides = sides, .inputs = inputs, .options = &options
+	};
+	bool done;
+
+	recordings_init(&comparing.recordings, listed);
+	options.opener = &comparing.recordings.opener;
+	done = question_check(&comparison->question, err) && outputs_check(&comparison->outputs, err) &&
+	       outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
+	       outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
+	       naming_prepare(&comparison->naming, &options.naming, err) && lines_prepare(&comparison->lines, err) &&
+	       commit_range_open(&comparison->range, &comparison->lines.texts, err) &&
+	       open_sides(&comparing, inputs, secrets, err) && compare_opened(&comparing, code, err) &&
+	       (*code == CLI_EXIT_ERROR || comparison_confirm(comparison, err));
 
 	for (size_t i = 0; i < DIFF_SIDES; i++)
 		load_inputs_deinit(&inputs[i]);
+	recordings_deinit(&comparing.recordings);
 	return done;
 }
 

@@ -2,9 +2,9 @@
 /* `kelvin recover`: names the functions of the .part file of a killed recording, and writes it as a profile. */
 #include "cli/cli.h"
 #include "cli/interrupt.h"
-#include "cli/load.h"
 #include "cli/naming.h"
 #include "cli/output.h"
+#include "cli/recordings.h"
 
 #include <limits.h>
 #include <string.h>
@@ -51,32 +51,83 @@ static bool choose_output(
 	return true;
 }
 
-static bool write_profile(const struct profile *profile, const char *path, mode_t mode, struct error *err)
+/* A recovery, which is made in a worker. */
+struct recovering {
+	struct load_options options;
+	struct load_inputs inputs;
+	struct recordings recordings;
+	struct worker worker;
+};
+
+static void recovering_deinit(struct recovering *recovering)
 {
+	recordings_deinit(&recovering->recordings);
+	load_inputs_deinit(&recovering->inputs);
+}
+
+static bool write_profile(const struct worker *worker, const struct profile *profile, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	CLEANUP(buffer_deinit) struct buffer said = { 0 };
 	char samples[DIGITS_SIZE];
-	uint64_t file_bytes;
 
-	if (!output_write_profile(profile, path, mode, &file_bytes, err))
+	if (!output_profile(profile, &bytes, err) || !worker_write(worker, 0, bytes.data, bytes.size, err))
 		return false;
 	digits_in_groups(profile->quality.samples, samples);
 	buffer_init(&said, CLI_MESSAGE_BYTES);
 	buffer_printf(&said, "recovered %s sample%s of %.1f s\n", samples, profile->quality.samples == 1 ? "" : "s",
 		(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9);
-	cli_append_written(&said, path, file_bytes);
+	cli_append_written(&said, worker->outputs[0].path, bytes.size);
 	cli_print_notices(&said);
 	return true;
 }
 
-static bool cli_cmd_recover(struct cmd_recover_request *request, const char *name, struct error *err)
+static int cmd_recover_work(void *context)
 {
+	const struct recovering *recovering = context;
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
-	struct symbolize_options options = { 0 };
-	char path[PATH_MAX];
+	struct error err;
 
-	return choose_output(request, name, path, err) && file_check_writable(path, err) &&
-	       naming_prepare(&request->naming, &options, err) && load_unfinished(name, &options, &profile, err) &&
-	       write_profile(profile, path, request->mode, err);
+	/* A signal asks the parent to leave the rest unnamed, and what was recorded is written. */
+	interrupt_leave_to_parent();
+	if (load_read(&recovering->inputs, &recovering->options, &profile, &err) &&
+		write_profile(&recovering->worker, profile, &err))
+		return CLI_EXIT_OK;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+static int cmd_recover_answer_worker(void *context, const void *bytes, size_t size, struct error *err)
+{
+	struct recovering *recovering = context;
+
+	return recordings_are_asked(bytes, size) ? recordings_answer(&recovering->recordings, bytes, size, err) : -1;
+}
+
+static bool cli_cmd_recover(struct cmd_recover_request *request, const char *name, int *code, struct error *err)
+{
+	CLEANUP(recovering_deinit) struct recovering recovering = { .options.is_recovery = true };
+	const struct load_inputs *const sides[] = { &recovering.inputs, NULL };
+	char path[PATH_MAX];
+	const struct worker_output output = { .path = path, .mode = request->mode };
+
+	recordings_init(&recovering.recordings, sides);
+	recovering.options.opener = &recovering.recordings.opener;
+	if (!choose_output(request, name, path, err) || !file_check_writable(path, err) ||
+		!naming_prepare(&request->naming, &recovering.options.naming, err) ||
+		!load_open(name, &recovering.options, &recovering.inputs, err))
+		return false;
+	if (recovering.inputs.count != 1)
+		return error_set(err, ERROR_USAGE, "recover: one FILE.part is needed; %s are several", name);
+	recovering.worker = (struct worker){ .subject = name,
+		.inputs = recovering.inputs.descriptors,
+		.input_count = 1,
+		.outputs = &output,
+		.output_count = 1,
+		.answer = cmd_recover_answer_worker,
+		.context = &recovering };
+	recordings_serve(&recovering.recordings, &recovering.worker, &recovering.options.naming);
+	return worker_run(&recovering.worker, cmd_recover_work, &recovering, code, err);
 }
 
 static void cmd_recover_request_deinit(struct cmd_recover_request *request)
@@ -95,8 +146,8 @@ static int cmd_recover_run(struct options *options)
 	if (options->argc - optind != 1)
 		return options_fail("recover", "one FILE.part is needed; %d given", options->argc - optind);
 	interrupt_watch();
-	if (cli_cmd_recover(&request, options->argv[optind], &err))
-		return CLI_EXIT_OK;
+	if (cli_cmd_recover(&request, options->argv[optind], &code, &err))
+		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }

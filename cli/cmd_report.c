@@ -8,6 +8,7 @@
 #include "cli/naming.h"
 #include "cli/output.h"
 #include "cli/question.h"
+#include "cli/recordings.h"
 #include "cli/suite_view.h"
 #include "cli/verification.h"
 
@@ -101,13 +102,19 @@ static bool show_answer(
 	return outputs_write(&request->outputs, &input, err);
 }
 
-/* The report of an open profile, made in a worker if it needs no more than that. */
+/* The report of an open profile, made in a worker. */
 struct showing {
 	struct cmd_report_request *request;
+	struct recordings recordings;
 	const char *name;
 	const struct load_inputs *inputs;
 	const struct load_options *options;
 };
+
+static void showing_deinit(struct showing *showing)
+{
+	recordings_deinit(&showing->recordings);
+}
 
 static bool cmd_report_show(const struct showing *showing, struct error *err)
 {
@@ -153,6 +160,15 @@ static int cmd_report_work(void *context)
 	return CLI_EXIT_ERROR;
 }
 
+/* Answers what the process without rights may ask of this one. */
+static int cmd_report_answer_worker(void *context, const void *bytes, size_t size, struct error *err)
+{
+	struct showing *showing = context;
+
+	return recordings_are_asked(bytes, size) ? recordings_answer(&showing->recordings, bytes, size, err)
+						 : texts_answer(&showing->request->lines.texts, bytes, size);
+}
+
 static bool report(struct cmd_report_request *request, const char *name, struct store_secrets *secrets, int *code,
 	struct error *err)
 {
@@ -164,15 +180,23 @@ static bool report(struct cmd_report_request *request, const char *name, struct 
 		.verify_every = request->verify_every,
 		.secrets = secrets,
 	};
-	struct showing showing = { request, NULL, &inputs, &options };
+	CLEANUP(showing_deinit)
+	struct showing showing = { .request = request, .inputs = &inputs, .options = &options };
+	const struct load_inputs *const sides[] = { &inputs, NULL };
 	struct worker_output files[OUTPUT_KIND_COUNT];
-	struct worker worker = { .outputs = files, .output_count = OUTPUT_KIND_COUNT };
+	struct worker worker = { .outputs = files,
+		.output_count = OUTPUT_KIND_COUNT,
+		.answer = cmd_report_answer_worker,
+		.context = &showing };
 
 	if (!question_check(&request->question, err) || !outputs_check(&request->outputs, err) ||
 		!outputs_spare(&request->outputs, name, err) ||
 		!naming_prepare(&request->naming, &options.naming, err) || !lines_prepare(&request->lines, err))
 		return false;
 	options.naming.names_only = outputs_show_names_only(&request->outputs);
+	recordings_init(&showing.recordings, sides);
+	if (request->verify_every == 0)
+		options.opener = &showing.recordings.opener;
 	if (!load_open(name, &options, &inputs, err))
 		return false;
 	title = load_title(name, &inputs);
@@ -180,12 +204,13 @@ static bool report(struct cmd_report_request *request, const char *name, struct 
 		return error_set_memory(err);
 	showing.name = worker.subject = title;
 	store_secrets_deinit(secrets);
-	if (!load_are_named(&inputs)) {
+	/* The libraries by which --verify checks open files themselves. */
+	if (request->verify_every > 0 && !load_are_named(&inputs)) {
 		*code = cmd_report_work(&showing);
 		return true;
 	}
+	recordings_serve(&showing.recordings, &worker, &options.naming);
 	outputs_list(&request->outputs, files);
-	lines_answer_worker(&request->lines, &worker);
 	worker.inputs = inputs.descriptors;
 	worker.input_count = inputs.count;
 	request->outputs.worker = &worker;

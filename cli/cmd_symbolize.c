@@ -356,13 +356,16 @@ static int cmd_symbolize_work(void *context)
 
 static int cmd_symbolize_ask_parent(void *context, const void *bytes, size_t size)
 {
-	return worker_ask(context, bytes, size);
+	struct error ignored;
+
+	return worker_ask(context, bytes, size, &ignored);
 }
 
-static int cmd_symbolize_answer_worker(void *context, const void *bytes, size_t size)
+static int cmd_symbolize_answer_worker(void *context, const void *bytes, size_t size, struct error *err)
 {
 	struct cmd_symbolize_request *request = context;
 
+	(void)err;
 	return symbolize_remote_answer(request->image, &request->options, bytes, size);
 }
 

@@ -222,7 +222,7 @@ static bool commit_range_ask(const struct asker *asker, uint64_t kind, const cha
 	file.name = strdup("what git wrote");
 	if (!file.name)
 		return error_set_memory(err);
-	file.fd = asker->worker ? worker_ask(asker->worker, question.data, question.size)
+	file.fd = asker->worker ? worker_ask(asker->worker, question.data, question.size, err)
 				: commit_range_answer(asker->range, question.data, question.size);
 	/* The one that runs git has told it. */
 	if (file.fd < 0)

@@ -66,23 +66,22 @@ static bool history_store_append_file(int into, int from)
 	return true;
 }
 
-int history_store_answer(void *context, const void *bytes, size_t size)
+int history_store_answer(void *context, const void *bytes, size_t size, struct error *err)
 {
 	struct history_store *store = context;
 	CLEANUP(store_profiles_deinit) struct store_profiles profiles = { 0 };
-	struct error err;
 	int fd;
 
 	if (!store->store || size == 0 || size % ID_BYTES != 0)
 		return -1;
 	if (!store_fetch_ids(
-		    store->store, &store->address, (const uint64_t(*)[2])bytes, size / ID_BYTES, &profiles, &err)) {
-		cli_print_error(&err);
+		    store->store, &store->address, (const uint64_t(*)[2])bytes, size / ID_BYTES, &profiles, err)) {
+		cli_print_error(err);
 		return -1;
 	}
-	fd = file_in_memory("kelvin", &err);
+	fd = file_in_memory("kelvin", err);
 	if (fd < 0)
-		cli_print_error(&err);
+		cli_print_error(err);
 	for (size_t i = 0; fd >= 0 && i < profiles.count; i++)
 		if (!history_store_append_file(fd, profiles.items[i].fd)) {
 			close(fd);
@@ -147,7 +146,7 @@ bool history_store_profiles(const struct history_store *store, const size_t *sum
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		memcpy(ids[i], store->set->items[summaries[i]].id, sizeof(ids[i]));
-	fd = worker_ask(store->worker, ids, count * sizeof(*ids));
+	fd = worker_ask(store->worker, ids, count * sizeof(*ids), err);
 	if (fd < 0)
 		return error_set(err, ERROR_NOT_FOUND, "its profiles cannot be fetched");
 	return history_store_read_whole(fd, bytes, err);

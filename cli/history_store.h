@@ -28,7 +28,7 @@ bool history_store_open(const char *name, const struct store_secrets *secrets, s
 void history_store_deinit(struct history_store *store);
 
 /* Answers history_store_profiles(): worker->answer, whose context is a struct history_store. */
-int history_store_answer(void *context, const void *bytes, size_t size);
+int history_store_answer(void *context, const void *bytes, size_t size, struct error *err);
 
 /* Adds the summaries to the set, which is borrowed from then on. */
 COMMON_MUST_CHECK

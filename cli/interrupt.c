@@ -57,20 +57,32 @@ static void survive(int number)
 		sigaction(number, &action, NULL);
 }
 
+static const int watched[] = { SIGINT, SIGTERM, SIGHUP };
+enum { WATCHED = sizeof(watched) / sizeof(watched[0]) };
+
+void interrupt_leave_to_parent(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	for (size_t i = 0; i < WATCHED; i++)
+		sigaddset(&signals, watched[i]);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
 void interrupt_watch(void)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action = { .sa_sigaction = take_signal, .sa_flags = SA_SIGINFO };
 
 	survive(SIGPIPE);
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaddset(&action.sa_mask, numbers[i]);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; i < WATCHED; i++)
+		sigaddset(&action.sa_mask, watched[i]);
+	for (size_t i = 0; i < WATCHED; i++) {
 		struct sigaction before;
 
-		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &action, NULL);
+		if (sigaction(watched[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(watched[i], &action, NULL);
 	}
 }
 

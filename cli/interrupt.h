@@ -15,6 +15,9 @@
  */
 void interrupt_watch(void);
 
+/* Lets the signals pass this process by: it works for its parent, which has them as well, and whose end ends it. */
+void interrupt_leave_to_parent(void);
+
 /* Returns the signal that arrived, or 0. */
 int interrupt_signal(void);
 

@@ -49,12 +49,6 @@ void lines_deinit(struct lines *lines)
 	texts_deinit(&lines->texts);
 }
 
-void lines_answer_worker(struct lines *lines, struct worker *worker)
-{
-	worker->answer = texts_answer;
-	worker->context = &lines->texts;
-}
-
 bool lines_make(struct lines *lines, const struct lines_wanted *wanted, const struct worker *worker,
 	const struct render_input *input, struct lines_made *made, struct error *err)
 {

@@ -20,9 +20,6 @@ COMMON_MUST_CHECK
 bool lines_prepare(struct lines *lines, struct error *err);
 void lines_deinit(struct lines *lines);
 
-/* Has a worker's parent open the texts that the worker asks for. */
-void lines_answer_worker(struct lines *lines, struct worker *worker);
-
 /* Which outputs show lines that nobody asked for by name. */
 struct lines_wanted {
 	bool by_page, by_comment;

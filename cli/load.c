@@ -37,7 +37,12 @@ static bool cli_load_add_source(struct load_inputs *inputs, struct source *sourc
 static bool open_one(
 	struct load_inputs *inputs, const char *name, const struct load_options *options, struct error *err)
 {
-	const struct source_file_options file = { .event = options->metric, .verify_every = options->verify_every };
+	const struct source_file_options file = {
+		.event = options->metric,
+		.opener = options->opener,
+		.verify_every = options->verify_every,
+		.is_recovery = options->is_recovery,
+	};
 	struct source *source;
 
 	if (!source_file_open(name, &file, &source, err))
@@ -195,13 +200,4 @@ void load_inputs_deinit(struct load_inputs *inputs)
 	free(inputs->profile_names);
 	free(inputs->names);
 	*inputs = (struct load_inputs){ 0 };
-}
-
-bool load_unfinished(
-	const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err)
-{
-	CLEANUP(source_cleanup) struct source *source = NULL;
-
-	return source_file_open(name, &(struct source_file_options){ .is_recovery = true }, &source, err) &&
-	       load_source(source, naming, profile, err);
 }

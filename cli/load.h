@@ -9,7 +9,9 @@ struct load_options {
 	struct symbolize_options naming;
 	const char *metric;    /* of a recording of several events the one to read is called so; NULL: the first */
 	uint32_t verify_every; /* of a recording, one stack in so many is compared (cli/verification.h); 0: none */
-	const struct store_secrets *secrets; /* borrowed: for stores that are named; NULL: no store may be */
+	const struct recording_opener *opener; /* borrowed: of recordings' other files; NULL: this process does */
+	bool is_recovery;                      /* as in struct source_file_options */
+	const struct store_secrets *secrets;   /* borrowed: for stores that are named; NULL: no store may be */
 };
 
 /* The profiles that the user named as one side, opened. All zero: nothing. */
@@ -58,8 +60,3 @@ bool load_read(const struct load_inputs *inputs, const struct load_options *opti
 
 /* Raises the number of files that may be open as far as that goes: all profiles of a side are open at once. */
 void load_allow_many_files(void);
-
-/* Loads only what a killed recorder has left; anything else is ERROR_USAGE. */
-COMMON_MUST_CHECK
-bool load_unfinished(
-	const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err);

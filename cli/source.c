@@ -73,7 +73,7 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	struct symbolize_options naming = *options;
 	char cache[PATH_MAX];
 
-	if (!source->is_read_once && symbolize_cache_directory(cache, sizeof(cache)))
+	if (!source->is_read_once && !options->namer && symbolize_cache_directory(cache, sizeof(cache)))
 		naming.cache_directory = cache;
 	return symbolize_name_program(result->profile, err) && name_or_leave(result, &naming, notices, err) &&
 	       verification_finish(result, &naming, notices, err);

@@ -23,6 +23,7 @@ struct source_file {
 	bool is_directory; /* what `perf record --threads` leaves; `fd` is its file `data` */
 	uint8_t head[HEAD_BYTES];
 	size_t head_bytes;
+	char cache_directory[PATH_MAX]; /* perf's, of a recording; "": there is none */
 };
 
 /* ---- Files that are open already ---- */
@@ -237,7 +238,6 @@ static bool file_read_profile(struct source *source, struct source_result *resul
 static bool file_read_recording(struct source *source, struct source_result *result, struct error *err)
 {
 	const struct source_file *file = (const struct source_file *)source;
-	char cache[PATH_MAX];
 	struct recording_file recorded = {
 		.fd = file->source.fd,
 		.head = file->head,
@@ -246,13 +246,18 @@ static bool file_read_recording(struct source *source, struct source_result *res
 		.directory = file->is_directory ? source->name : NULL,
 		.event = file->options.event,
 		.verify_every = file->options.verify_every,
+		.opener = file->options.opener,
+		.cache_directory = file->cache_directory[0] ? file->cache_directory : NULL,
 	};
 
-	if (symbolize_perf_cache_directory(cache, sizeof(cache)))
-		recorded.cache_directory = cache;
 	if (source_file_kind_of(file) == FOREIGN_PART)
 		return sampler_read_part(&recorded, &result->recording, &result->notices, err);
 	return sampler_read_perf_data(&recorded, &result->recording, &result->notices, err);
+}
+
+bool source_file_is_directory(const struct source *source)
+{
+	return ((const struct source_file *)source)->is_directory;
 }
 
 /* ---- The source ---- */
@@ -313,6 +318,8 @@ bool source_file_open(
 	made->is_named = !is_recording(file);
 	if (is_recording(file)) {
 		made->functions = &recording_functions;
+		if (!symbolize_perf_cache_directory(file->cache_directory, sizeof(file->cache_directory)))
+			file->cache_directory[0] = '\0';
 		/* perf.data has copies of stacks. */
 		(void)!rights_undumpable();
 	}

@@ -6,7 +6,8 @@
 /* A file that the user names: a profile (Kelvin's, any pprof, folded stacks), perf.data, or an unfinished recording. */
 
 struct source_file_options {
-	const char *event;     /* of a recording of several events the one to read is called so; NULL: the first */
+	const char *event; /* of a recording of several events the one to read is called so; NULL: the first */
+	const struct recording_opener *opener; /* borrowed: as in struct recording_file */
 	uint32_t verify_every; /* of perf.data, one stack in so many is compared (cli/verification.h); 0: none */
 	int fd;                /* with `is_open`: it is read in place of a file of the name; taken over */
 	bool is_open;
@@ -20,6 +21,9 @@ struct source_file_options {
 COMMON_MUST_CHECK
 bool source_file_open(
 	const char *name, const struct source_file_options *options, struct source **source, struct error *err);
+
+/* Returns whether what the user has named is a directory of `perf record --threads`. */
+bool source_file_is_directory(const struct source *source);
 
 /*
  * Makes a file of that name the open descriptor from now on, which stays the caller's: what was looked at before is

@@ -24,7 +24,9 @@ static int texts_asker_ask(const struct texts_asker *asker, enum texts_kind kind
 
 static int texts_asker_ask_parent(void *worker, const void *bytes, size_t size)
 {
-	return worker_ask(worker, bytes, size);
+	struct error ignored;
+
+	return worker_ask(worker, bytes, size, &ignored);
 }
 
 /* ---- Revisions ---- */

@@ -142,14 +142,14 @@ bool worker_write(const struct worker *worker, size_t output, const void *bytes,
 	return false;
 }
 
-int worker_ask(const struct worker *worker, const void *bytes, size_t size)
+int worker_ask(const struct worker *worker, const void *bytes, size_t size, struct error *err)
 {
 	const struct message_header header = { .output = question, .bytes = size };
-	struct error answer;
 	int fd = -1;
 
+	*err = (struct error){ .code = ERROR_SYSTEM };
 	if (file_write_all(worker->socket, &header, sizeof(header)) && file_write_all(worker->socket, bytes, size))
-		(void)!message_receive(worker->socket, &answer, sizeof(answer), MSG_WAITALL, &fd);
+		(void)!message_receive(worker->socket, err, sizeof(*err), MSG_WAITALL, &fd);
 	return fd;
 }
 
@@ -290,12 +290,12 @@ static bool answer_question(const struct parent *parent, const struct message_he
 {
 	CLEANUP(cleanup_free) char *bytes = malloc((size_t)header->bytes + 1);
 	CLEANUP(cleanup_close) int fd = -1;
-	const struct error none = { 0 };
+	struct error why = { 0 };
 
 	if (!bytes || !worker_read_whole(parent->socket, bytes, (size_t)header->bytes))
 		return false;
-	fd = parent->worker->answer(parent->worker->context, bytes, (size_t)header->bytes);
-	return message_send(parent->socket, &none, sizeof(none), fd);
+	fd = parent->worker->answer(parent->worker->context, bytes, (size_t)header->bytes, &why);
+	return message_send(parent->socket, &why, sizeof(why), fd);
 }
 
 static bool worker_take_output(const struct parent *parent, const struct message_header *header)

@@ -30,9 +30,10 @@ struct worker {
 	size_t output_count;
 	/*
 	 * Answers the questions that the work may ask of its parent, for work that needs more than descriptors; NULL:
-	 * nothing. `bytes`, aligned to 8, are foreign. It returns a descriptor, which the worker gets, or -1.
+	 * nothing. `bytes`, aligned to 8, are foreign. It returns a descriptor, which the worker gets, or -1, and may
+	 * set `err`, which it gets as well.
 	 */
-	int (*answer)(void *context, const void *bytes, size_t size);
+	int (*answer)(void *context, const void *bytes, size_t size, struct error *err);
 	void *context;
 	bool has_children; /* the work has threads, and runs foreign libraries in children (common/isolated.h) */
 	int socket;        /* set by worker_run() in the child: to the parent; 0: there is none */
@@ -58,4 +59,4 @@ COMMON_MUST_CHECK
 bool worker_write_piece(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err);
 
 /* Asks the parent, which answers by worker->answer(). The descriptor belongs to the caller; -1: there is none. */
-int worker_ask(const struct worker *worker, const void *bytes, size_t size);
+int worker_ask(const struct worker *worker, const void *bytes, size_t size, struct error *err);

@@ -87,3 +87,9 @@ struct recording_file {
 	uint32_t verify_every;                 /* as in sampler_options; a .part has no stacks to unwind */
 	const struct recording_opener *opener; /* borrowed; NULL: the process opens files itself */
 };
+
+/*
+ * Opens a file as recording->opener does, or in this process where there is none: for a path that is foreign, and only
+ * what its use allows. The descriptor belongs to the caller; -1, with `err` as struct recording_opener has it.
+ */
+int recording_open(const struct recording_file *recording, enum recording_use use, const char *path, struct error *err);

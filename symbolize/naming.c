@@ -3,6 +3,7 @@
 
 #include "symbolize/cache.h"
 #include "symbolize/naming_cell.h"
+#include "symbolize/naming_request.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -359,9 +360,11 @@ void naming_run(
 	struct naming_job n = { .tasks = tasks, .count = count, .options = &naming, .notices = notices };
 	struct error why;
 
-	naming.cache_program = frame_cache_program();
-	if (count == 0)
+	if (count > 0 && options->namer)
+		naming_request(tasks, count, options, notices);
+	if (count == 0 || options->namer)
 		return;
+	naming.cache_program = frame_cache_program();
 	if (naming_job_init(&n, &why))
 		run_all(&n);
 	else if (notices)
@@ -370,6 +373,20 @@ void naming_run(
 		note_stopped(&n);
 	note_lacks(&n);
 	naming_job_deinit(&n);
+}
+
+bool naming_task_open_tables(struct naming_task *task, const uint8_t *bytes, size_t size, uint64_t code_bytes)
+{
+	size_t padding = (size_t)(-code_bytes % sizeof(uint64_t));
+
+	if (code_bytes >= size || padding > size - code_bytes ||
+		!named_frames_init(&task->table, bytes, (size_t)code_bytes) ||
+		!named_frames_init(
+			&task->data_table, bytes + code_bytes + padding, size - (size_t)code_bytes - padding))
+		return false;
+	task->byte_count = size;
+	task->code_bytes = (size_t)code_bytes;
+	return true;
 }
 
 void naming_task_deinit(struct naming_task *task)

@@ -31,16 +31,21 @@ struct naming_task {
 	size_t data_count;
 
 	/* Set by naming_run(). */
-	uint8_t *bytes; /* owned, of the tables; NULL: nothing is named */
+	uint8_t *bytes;                /* owned, of the tables; NULL: nothing is named */
+	size_t byte_count, code_bytes; /* of these, and of the table of functions, which comes first */
 	struct named_frames table, data_table;
 	bool is_kallsyms_restricted; /* it shows zeros only */
 };
 
 /*
- * Runs the tasks. One that fails stays without names, which a line in `notices` (may be NULL) says. Once
- * options->is_stopped() says so, the rest stays without names at once.
+ * Runs the tasks, or has options->namer do so. One that fails stays without names, which a line in `notices` (may be
+ * NULL) says. Once options->is_stopped() says so, the rest stays without names at once.
  */
 void naming_run(
 	struct naming_task *tasks, size_t count, const struct symbolize_options *options, struct buffer *notices);
+
+/* Sets what the task's tables are, of bytes that stay its caller's; false if they are none. */
+COMMON_MUST_CHECK
+bool naming_task_open_tables(struct naming_task *task, const uint8_t *bytes, size_t size, uint64_t code_bytes);
 
 void naming_task_deinit(struct naming_task *task);

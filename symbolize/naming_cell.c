@@ -118,16 +118,6 @@ static void naming_cell_note(const struct naming_cell *cell, const char *line)
 		buffer_printf(cell->job->notices, "%s\n", line);
 }
 
-static bool naming_cell_read_tables(const struct naming_cell *cell, struct naming_task *task)
-{
-	uint64_t code_bytes = cell->answer.code_bytes, padding = -code_bytes % sizeof(uint64_t);
-
-	return code_bytes < cell->table_size && padding <= cell->table_size - code_bytes &&
-	       named_frames_init(&task->table, cell->table, (size_t)code_bytes) &&
-	       named_frames_init(&task->data_table, cell->table + code_bytes + padding,
-		       (size_t)(cell->table_size - code_bytes - padding));
-}
-
 static void take_done(struct naming_cell *cell, size_t index)
 {
 	struct naming_task *task = task_at(cell, index);
@@ -188,7 +178,7 @@ static bool naming_cell_take_end(struct naming_cell *cell, uint32_t index)
 	if (progress_at(cell, index)->state != NAMING_RUNNING)
 		return false;
 	/* What runs beside a task may have written into its table: the task is not done then, but is tried again. */
-	if (is_done && !naming_cell_read_tables(cell, task)) {
+	if (is_done && !naming_task_open_tables(task, cell->table, cell->table_size, cell->answer.code_bytes)) {
 		task->table = task->data_table = (struct named_frames){ 0 };
 		return false;
 	}

@@ -120,13 +120,16 @@ static bool find_kernel_symbols(struct symbolize_work *w, struct symbolize_batch
 	static const char running[] = "/proc/kallsyms";
 	const char *path = w->symbols->kallsyms ? w->symbols->kallsyms : running;
 	bool is_running = strcmp(path, running) == 0 || w->symbols->kernel_is_running;
+	const struct symbolize_namer *namer = w->options->namer;
+	struct error ignored;
 
-	if (is_running && w->options->kernel && batch->count <= MOST_ASKED &&
+	if (is_running && !namer && w->options->kernel && batch->count <= MOST_ASKED &&
 		!kernel_ask(w->options->kernel, batch->addresses, batch->count, &batch->map, err))
 		return false;
 	if (batch->map || w->kallsyms.name || path[0] == '\0')
 		return true;
-	w->kallsyms.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	w->kallsyms.fd = namer ? namer->open_kernel(namer->context, path, &ignored)
+			       : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (w->kallsyms.fd < 0)
 		return true;
 	w->kallsyms.name = strdup(path);

@@ -91,7 +91,18 @@ struct symbolize_kernel {
 	void (*end)(void *names);
 };
 
+/*
+ * The process that opens files, and names addresses in them, for one that has no rights. Both functions return a
+ * descriptor, which belongs to the caller; -1, with `err` set.
+ */
+struct symbolize_namer {
+	int (*ask)(void *context, const void *bytes, size_t size, struct error *err); /* symbolize_name_answer() does */
+	int (*open_kernel)(void *context, const char *path, struct error *err);       /* the kernel's symbols */
+	void *context;
+};
+
 struct symbolize_options {
+	const struct symbolize_namer *namer;   /* NULL: this process opens files, and children of it name */
 	const struct symbolize_kernel *kernel; /* NULL: symbols of the kernel are read */
 	const char *const *project_roots;
 	size_t project_root_count;
@@ -130,6 +141,14 @@ struct symbolize_options {
 COMMON_MUST_CHECK
 bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
 	const struct symbolize_options *options, struct buffer *notices, struct error *err);
+
+/*
+ * Answers a request of a process that has options->namer: foreign bytes, aligned to 8. `files` are those that were
+ * handed out to it, and their names, by which it means them. Returns the descriptor of a file in memory, which belongs
+ * to the caller; -1, with `err` set.
+ */
+int symbolize_name_answer(const struct symbolize_options *options, const struct file_opened *files, size_t count,
+	const void *bytes, size_t size, struct error *err);
 
 /* The source that symbolize_keep_sources() has kept. */
 struct symbolize_kept_sources {

@@ -99,7 +99,7 @@ static bool perf_data_open_stream(struct perf_data *data, const struct recording
 	perf_data_stream_init(stream, &data->pool);
 	snprintf(stream->name, sizeof(stream->name), "data.%zu", data->stream_count - 1);
 	snprintf(path, sizeof(path), "%s/%s", from->directory, stream->name);
-	stream->input.fd = recorded_open(from, RECORDING_STREAM, path, err);
+	stream->input.fd = recording_open(from, RECORDING_STREAM, path, err);
 	if (stream->input.fd < 0 || fstat(stream->input.fd, &status) != 0) {
 		perf_data_stream_deinit(stream);
 		return false;

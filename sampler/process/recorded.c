@@ -146,7 +146,7 @@ static int open_stream(const struct recording_file *recording, const char *path,
 	return fd;
 }
 
-int recorded_open(const struct recording_file *recording, enum recording_use use, const char *path, struct error *err)
+int recording_open(const struct recording_file *recording, enum recording_use use, const char *path, struct error *err)
 {
 	if (recording->opener)
 		return recording->opener->open(recording->opener->context, use, path, err);
@@ -169,7 +169,7 @@ static bool open_as_recorded(const struct recorded_files *files, const char *pat
 {
 	CLEANUP(elf_image_cleanup) struct elf_image *found = NULL;
 	char recorded_text[BUILD_ID_TEXT], found_text[BUILD_ID_TEXT];
-	int fd = recorded_open(files->recording, RECORDING_BINARY, path, err);
+	int fd = recording_open(files->recording, RECORDING_BINARY, path, err);
 
 	if (fd < 0 || !elf_image_open_descriptor(fd, path, &found, err))
 		return false;
@@ -302,7 +302,7 @@ static bool recorded_open_jit_map(void *context, const struct jit_place *place, 
 {
 	const struct recorded_files *files = context;
 	struct error why = { 0 };
-	int fd = place->path ? recorded_open(files->recording, RECORDING_MAP, place->path, &why) : -1;
+	int fd = place->path ? recording_open(files->recording, RECORDING_MAP, place->path, &why) : -1;
 
 	if (fd < 0 && why.message[0] && notices)
 		buffer_printf(notices, "%s\n", why.message);
@@ -383,7 +383,7 @@ static uint64_t symbol_address(const struct recording_file *recording, const cha
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
 	struct error ignored;
 	char line[1024];
-	int fd = recorded_open(recording, RECORDING_KERNEL, kallsyms, &ignored);
+	int fd = recording_open(recording, RECORDING_KERNEL, kallsyms, &ignored);
 
 	if (fd < 0)
 		return 0;
@@ -418,7 +418,7 @@ static bool is_running_kernel(const struct recorded_files *files, const char *re
 
 	if (files->kernel.size == 0)
 		return release && uname(&name) == 0 && strcmp(release, name.release) == 0;
-	notes = recorded_open(files->recording, RECORDING_KERNEL, running_notes, &ignored);
+	notes = recording_open(files->recording, RECORDING_KERNEL, running_notes, &ignored);
 	if (notes >= 0)
 		image_build_id_of_notes(&(struct file_opened){ (char *)(uintptr_t)running_notes, notes }, &own);
 	return is_recorded_id(&files->kernel, &own);

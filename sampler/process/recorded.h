@@ -21,12 +21,6 @@ struct recorded_files {
 void recorded_files_init(struct recorded_files *files, const struct recording_file *recording);
 void recorded_files_deinit(struct recorded_files *files);
 
-/*
- * Opens a file as recording->opener does, or in this process where there is none: for a path that is foreign, and only
- * what its use allows.
- */
-int recorded_open(const struct recording_file *recording, enum recording_use use, const char *path, struct error *err);
-
 /* The host for a process table, which must not outlive `files`. */
 struct process_host recorded_files_host(struct recorded_files *files);
 

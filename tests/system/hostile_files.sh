@@ -16,7 +16,7 @@ reading() {
 	started+=("$pid")
 	exec 7>slow
 	reader=
-	printf 'main;serve;parse 700\n' >&7
+	printf %b "${first:-main;serve;parse 700\\n}" >&7
 	wait_until "a reader is confined" confined
 }
 
@@ -51,11 +51,10 @@ is_sanitized() {
 	nm -D "$KELVIN" 2>/dev/null | grep -q __asan_init
 }
 
-# What the process is.
-is_sanitized && skip "a sanitizer takes more calls than a reader has"
-reading "$KELVIN" report slow -o page.html
-[[ $(value NoNewPrivs) -eq 1 && $(value CapEff) =~ ^0+$ && $(value CapPrm) =~ ^0+$ ]] || fail "the reader has privileges"
-if is_root; then
+# has_no_rights: what the reader is.
+has_no_rights() {
+	[[ $(value NoNewPrivs) -eq 1 && $(value CapEff) =~ ^0+$ && $(value CapPrm) =~ ^0+$ ]] || fail "the reader has privileges"
+	is_root || return 0
 	[[ $(value Uid) -ge 65520 && -z $(awk '$1 == "Groups:" { print $2 }' "/proc/$reader/status") ]] || fail "the reader is user $(value Uid)"
 	for fd in "/proc/$reader/fd"/*; do
 		case $(readlink "$fd") in
@@ -63,7 +62,22 @@ if is_root; then
 		*) fail "the reader has $(readlink "$fd")" ;;
 		esac
 	done
-fi
+}
+
+is_sanitized && skip "a sanitizer takes more calls than a reader has"
+# perf.data and FILE.part, by their first bytes, as a profile.
+for command in report recover; do
+	first='PERFILE2\020\0\0\0\0\0\0\0'
+	[[ $command == report ]] || first='\0352\0270\004\012KELVINPART\0\0'
+	reading "$KELVIN" "$command" slow -o page.html
+	has_no_rights
+	kill -KILL "$reader"
+	ended 2
+	says stderr "cannot read slow: the process that reads it was killed"
+done
+first=
+reading "$KELVIN" report slow -o page.html
+has_no_rights
 
 # A crash, and a process that is killed.
 kill -SEGV "$reader"

@@ -67,6 +67,40 @@ static void test_pid_0_is_a_process_of_recordings_alone(void **state)
 	recorded_files_deinit(&files);
 }
 
+static void expect_refused(const struct recording_file *recording, enum recording_use use, const char *path)
+{
+	struct error err;
+
+	assert_int_equal(recording_open(recording, use, path, &err), -1);
+}
+
+/* Who reads a recording and was taken over gets nothing else by any use. */
+static void test_a_use_opens_what_it_is_about_alone(void **state)
+{
+	const struct recording_file recording = { .directory = "/etc", .cache_directory = "/tmp/cache" };
+	static const char *const opened[] = { "/proc/self/exe", "/proc/kallsyms", "/etc/passwd" };
+	static const enum recording_use uses[] = { RECORDING_BINARY, RECORDING_KERNEL, RECORDING_STREAM };
+	struct error err;
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t use = 1; use < 3; use++) {
+			int fd = recording_open(&recording, uses[use], opened[i], &err);
+
+			assert_true((fd >= 0) == (use == i));
+			if (fd >= 0)
+				close(fd);
+		}
+	expect_refused(&recording, RECORDING_BINARY, "/etc/passwd");
+	expect_refused(&recording, RECORDING_BINARY, "/proc/kallsyms");
+	expect_refused(&recording, RECORDING_MAP, "/etc/passwd");
+	expect_refused(&recording, RECORDING_MAP, "/tmp/perf-1.map/../../etc/passwd");
+	expect_refused(&recording, RECORDING_KERNEL, "/tmp/cache/.build-id/../../etc/kallsyms");
+	expect_refused(&recording, RECORDING_KERNEL, "/etc/kallsyms");
+	expect_refused(&recording, RECORDING_STREAM, "/etc/security/limits.conf");
+	expect_refused(&recording, RECORDING_STREAM, "/etc/../proc/kallsyms");
+	expect_refused(&recording, (enum recording_use)77, "/etc/passwd");
+}
+
 /* Whoever owns the cache of perf may put anything there: a pipe into which nobody writes, a line without an end. */
 static void test_copies_of_kernel_symbols_are_files(void **state)
 {
@@ -155,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_processes_of_a_recording_are_not_asked),
 		PROCESS_TEST(test_pid_0_is_a_process_of_recordings_alone),
+		cmocka_unit_test(test_a_use_opens_what_it_is_about_alone),
 		cmocka_unit_test(test_copies_of_kernel_symbols_are_files),
 		cmocka_unit_test(test_paths_of_a_file_change_nothing),
 	};
