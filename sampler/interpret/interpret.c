@@ -7,12 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The kinds of interpreters, in the order in which they name a stack: frames that come with the sample are put between
- * the others, and so after those that are found by their place on the stack.
- */
-static const struct interpreter_kind *const kinds[] = { &go_interpreter, &v8_interpreter, &hotspot_interpreter,
-	&python_interpreter, &php_interpreter, &ruby_interpreter };
+#define INTERPRETER_KIND_ADDRESS(name) &name##_interpreter,
+static const struct interpreter_kind *const kinds[] = { INTERPRETER_KINDS(INTERPRETER_KIND_ADDRESS) };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), MOST_PROCESSES = 1 << 22, MOST_UNKNOWN_BYTES = 4096 };
 

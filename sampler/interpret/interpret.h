@@ -7,15 +7,15 @@
 /*
  * The program's own frames: where a walked stack leads through an interpreter or through code that it has made, the
  * frames become those of the program that is interpreted, under the names that the interpreter itself would give them
- * to perf. Each kind of interpreter is a folder here (sampler/interpret/kind.h):
+ * to perf. Each kind of interpreter is a folder here (sampler/interpret/kind.h). There are three ways to their frames:
  *
- * python   Frames of CPython are read at the sample by a program in the kernel (sampler/ebpf/frame_reader.h), and
- * replace the activations of the interpreter's loop one by one. php      Likewise those of PHP, in processes without
- * threads of PHP's. ruby     Likewise those of Ruby. v8       node's are on the C stack: interpreted and compiled
- * functions are named by what V8 has there, and in its heap. hotspot  Likewise, by the tables that libjvm exports for
- * debuggers. They also tell where frames of its code have their callers, which the walk asks for.
- *
- * go       Its frames are walked as those of any code, but they may be on two stacks (sampler/ebpf/frame_reader_go.h).
+ * - A program in the kernel reads them at the sample (sampler/ebpf/frame_reader.h): those of CPython replace the
+ *   activations of the interpreter's loop one by one, as do those of PHP, in processes without threads of PHP's, and of
+ *   Ruby.
+ * - They are on the C stack, and named by what the interpreter has there and in its memory: interpreted and compiled
+ *   functions of node by V8's heap, those of HotSpot by the tables that libjvm exports for debuggers, which also tell
+ *   where frames of its code have their callers: the walk asks for that.
+ * - They are walked as those of any code, but may be on two stacks: Go's (sampler/ebpf/frame_reader_go.h).
  *
  * The memory of processes is hostile: every read is bounded, every list is cut, and names are capped. What an
  * interpreter does not tell leaves the native frames as they were.

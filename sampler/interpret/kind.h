@@ -89,5 +89,17 @@ struct interpreter_kind {
 	void (*describe)(const void *state, struct buffer *notices);
 };
 
-extern const struct interpreter_kind go_interpreter, hotspot_interpreter, php_interpreter, python_interpreter,
-	ruby_interpreter, v8_interpreter;
+/*
+ * All kinds, each a folder here that defines NAME_interpreter, in the order in which they name a stack: frames that
+ * come with the sample are put between the others, and so after those that are found by their place on the stack.
+ */
+#define INTERPRETER_KINDS(KIND)                                                                                        \
+	KIND(go)                                                                                                       \
+	KIND(v8)                                                                                                       \
+	KIND(hotspot)                                                                                                  \
+	KIND(python)                                                                                                   \
+	KIND(php)                                                                                                      \
+	KIND(ruby)
+
+#define INTERPRETER_KIND_DECLARED(name) extern const struct interpreter_kind name##_interpreter;
+INTERPRETER_KINDS(INTERPRETER_KIND_DECLARED)
