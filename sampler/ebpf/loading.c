@@ -147,14 +147,12 @@ bool loading_explain(const char *since, struct error *err)
 			"the kernel does not describe its types (/sys/kernel/btf/vmlinux): one of Linux %s or later that is built with "
 			"CONFIG_DEBUG_INFO_BTF does",
 			since);
-	if (err->system_errno != EPERM && err->system_errno != EACCES)
+	/* EACCES is what the verifier says of a program that it refuses, to whoever may load programs. */
+	if (err->system_errno != EPERM)
 		return false;
 	if (geteuid() != 0)
 		return error_set(err, ERROR_PERMISSION,
 			"that needs CAP_BPF and CAP_PERFMON: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
-	/* To whoever may load programs, the verifier says so of one that it refuses. */
-	if (err->system_errno == EACCES)
-		return false;
 	return error_set(err, ERROR_PERMISSION,
 		"a container or the kernel's lockdown forbids programs in the kernel: allow them there (docker run --cap-add BPF --cap-add "
 		"PERFMON), or run kelvin outside of it");

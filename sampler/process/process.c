@@ -373,9 +373,10 @@ bool process_table_heal(struct process_table *table, struct process *process, in
 	const struct process_host_functions *functions = table->host.functions;
 	char name[PROC_COMM_BYTES];
 
-	if (process->losses == table->losses)
+	if (process->losses == table->losses && !process->is_doubted)
 		return true;
 	process->losses = table->losses;
+	process->is_doubted = false;
 	functions->read_comm(process->pid, tid, name);
 	/* The process has ended: its identity stays as it is known. */
 	if (name[0] == '\0')
@@ -394,7 +395,7 @@ bool process_table_miss(struct process_table *table, struct process *process, ui
 {
 	static const uint64_t first_ns = 50000000, longest_ns = 2000000000;
 
-	if (process->losses != table->losses)
+	if (process->losses != table->losses || process->is_doubted)
 		return true;
 	if (clock_ns - process->missed_ns < process->miss_pause_ns)
 		return false;
@@ -402,7 +403,7 @@ bool process_table_miss(struct process_table *table, struct process *process, ui
 	process->miss_pause_ns = process->miss_pause_ns == 0 ? first_ns : 2 * process->miss_pause_ns;
 	if (process->miss_pause_ns > longest_ns)
 		process->miss_pause_ns = longest_ns;
-	process->losses = table->losses - 1;
+	process->is_doubted = true;
 	return true;
 }
 
@@ -413,7 +414,7 @@ static void begin_program(struct process_table *table, struct process *process, 
 	process->life = ++table->lives;
 	process->met_ns = process->look_ns = 0;
 	process->missed_ns = process->miss_pause_ns = 0;
-	process->is_sampled = false;
+	process->is_sampled = process->is_doubted = false;
 	/* What ran before is in no doubt. */
 	process->begun_ns = process->looked_ns = time_ns;
 }

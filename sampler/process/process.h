@@ -70,6 +70,7 @@ struct process {
 	/* By the records' clock: */
 	uint64_t changed_ns;               /* when its mappings changed last */
 	uint64_t missed_ns, miss_pause_ns; /* when code in no mapping was met, and how long it then does not count */
+	bool is_doubted;                   /* such code was met: its maps are to be read again, as after a loss */
 	/*
 	 * For struct remaps, by the records' clock: when the process was met, when its maps were last held against the
 	 * records, and when they are read next; 0: not yet.
