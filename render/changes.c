@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/changes.h"
 
+#include "render/document.h"
+
 #include <inttypes.h>
 
 struct change_names change_names(const struct diff *diff, const struct diff_change *change)
@@ -41,41 +43,38 @@ static const char *render_changes_shown(const struct diff *diff, uint32_t functi
 	return diff_string(diff, diff->functions[function].shown);
 }
 
-void change_append_names(const struct diff *diff, const struct diff_change *change,
-	void (*append)(struct buffer *out, const char *name), struct buffer *out)
+void change_append_names(const struct diff *diff, const struct diff_change *change, struct buffer *words)
 {
 	struct change_names names = change_names(diff, change);
 
-	append(out, render_changes_shown(diff, names.from));
+	document_name(words, render_changes_shown(diff, names.from));
 	if (names.to != PROFILE_NONE) {
-		buffer_append_string(out, names.is_cut ? " → … → " : " → ");
-		append(out, render_changes_shown(diff, names.to));
+		buffer_append_string(words, names.is_cut ? " → … → " : " → ");
+		document_name(words, render_changes_shown(diff, names.to));
 	}
 }
 
-static void render_changes_append_site(const struct diff *diff, const struct diff_wait_site *site,
-	void (*append)(struct buffer *out, const char *name), struct buffer *out)
+static void render_changes_append_site(const struct diff *diff, const struct diff_wait_site *site, struct buffer *words)
 {
 	uint32_t holder = diff_released_by(diff, site);
 
-	buffer_append_string(out, profile_wait_info(site->wait_class)->words);
+	buffer_append_string(words, profile_wait_info(site->wait_class)->words);
 	if (diff_string(diff, site->lock)[0]) {
-		buffer_append_byte(out, ' ');
-		append(out, diff_string(diff, site->lock));
+		buffer_append_byte(words, ' ');
+		document_name(words, diff_string(diff, site->lock));
 	} else if (site->lock_number > 0) {
-		buffer_printf(out, " %" PRIu32 " (no name)", site->lock_number);
+		buffer_printf(words, " %" PRIu32 " (no name)", site->lock_number);
 	}
 	if (holder == PROFILE_NONE)
 		return;
-	buffer_printf(out, ", %s ", diff_release_words(site->wait_class));
-	append(out, render_changes_shown(diff, holder));
+	buffer_printf(words, ", %s ", diff_release_words(site->wait_class));
+	document_name(words, render_changes_shown(diff, holder));
 }
 
-void change_append_waits(const struct diff *diff, const struct diff_change *change,
-	void (*append)(struct buffer *out, const char *name), struct buffer *out)
+void change_append_waits(const struct diff *diff, const struct diff_change *change, struct buffer *words)
 {
 	for (size_t i = 0; i < change->wait_count; i++) {
-		buffer_append_string(out, i > 0 ? "; " : "");
-		render_changes_append_site(diff, &diff->wait_sites[change->wait_sites[i]], append, out);
+		buffer_append_string(words, i > 0 ? "; " : "");
+		render_changes_append_site(diff, &diff->wait_sites[change->wait_sites[i]], words);
 	}
 }

@@ -4,8 +4,7 @@
 #include "diff/diff.h"
 
 /*
- * Words that say which change a row of the diff's changes is, for text, Markdown and JSON. Nothing that is appended is
- * cleaned.
+ * Words of a document (render/document.h) that say which change a row of the diff's changes is.
  */
 
 /* The names of a row: "`lookup` → … → `futex_wait`". */
@@ -22,13 +21,11 @@ const struct diff_change *change_of(const struct diff *diff, uint32_t function);
 /* Returns whether a change has more names than that of its function. */
 bool change_has_names(const struct diff_change *change);
 
-/* Appends the names: "lookup → … → futex_wait". append: how a name is written. */
-void change_append_names(const struct diff *diff, const struct diff_change *change,
-	void (*append)(struct buffer *out, const char *name), struct buffer *out);
+/* Appends the names: "lookup → … → futex_wait". */
+void change_append_names(const struct diff *diff, const struct diff_change *change, struct buffer *words);
 
 /*
  * Appends what threads wait for in a change, and who held the lock: "lock cache_lock, held by evict"; nothing if it is
  * not waiting.
  */
-void change_append_waits(const struct diff *diff, const struct diff_change *change,
-	void (*append)(struct buffer *out, const char *name), struct buffer *out);
+void change_append_waits(const struct diff *diff, const struct diff_change *change, struct buffer *words);

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes which commits can be the cause, as text and as Markdown. */
+/* Writes which commits can be the cause. */
 #include "render/commit_lines.h"
-#include "render/markdown_writer.h"
-#include "render/text_writer.h"
+#include "render/parts.h"
 
-enum {
-	MOST_SUSPECTS = 5,
-	MOST_FUNCTIONS = 3,
-	ID_CHARACTERS = 10,
-	NAME_COLUMNS = 60,
-	MAX_SUBJECT = 400,
-	MAX_LINE_BYTES = 1 << 20
-};
+enum { MOST_SUSPECTS = 5, MOST_FUNCTIONS = 3, ID_CHARACTERS = 10, MAX_LINE_BYTES = 1 << 20 };
 
 /* Returns how many suspects are listed: none where the sentence says all. */
 static size_t shown_suspects(const struct commits *commits)
@@ -22,15 +14,15 @@ static size_t shown_suspects(const struct commits *commits)
 }
 
 /* Appends the names of at most three functions that a suspect changed, and how many more. */
-static void render_commits_append_functions(const struct diff *diff, const struct commits_suspect *suspect,
-	void (*append_name)(struct buffer *out, const char *name), struct buffer *out)
+static void render_commits_append_functions(
+	const struct diff *diff, const struct commits_suspect *suspect, struct buffer *words)
 {
 	for (size_t i = 0; i < suspect->function_count && i < MOST_FUNCTIONS; i++) {
-		buffer_append_string(out, i > 0 ? ", " : "");
-		append_name(out, diff_string(diff, diff->functions[suspect->functions[i]].shown));
+		buffer_append_string(words, i > 0 ? ", " : "");
+		document_name(words, diff_string(diff, diff->functions[suspect->functions[i]].shown));
 	}
 	if (suspect->function_count > MOST_FUNCTIONS)
-		buffer_printf(out, " and %zu more", suspect->function_count - MOST_FUNCTIONS);
+		buffer_printf(words, " and %zu more", suspect->function_count - MOST_FUNCTIONS);
 }
 
 /* Appends how many commits are not listed, and why. */
@@ -52,21 +44,16 @@ static const char *subject_of(const struct commits *commits, const struct reposi
 	return string_table_get(commits->history->strings, commit->subject);
 }
 
-/* ---- Text ---- */
+/* ---- Lines ---- */
 
-static void append_short(struct buffer *out, const char *name)
-{
-	profile_shorten_name(name, NAME_COLUMNS, out);
-}
-
-void commit_lines(
-	const struct commits *commits, void (*take)(void *context, struct buffer *line, size_t indent), void *context)
+void commit_lines(const struct commits *commits, void (*take)(void *context, struct buffer *words, bool is_suspect),
+	void *context)
 {
 	CLEANUP(buffer_deinit) struct buffer line = { 0 };
 
 	buffer_init(&line, MAX_LINE_BYTES);
 	buffer_printf(&line, "Commits: %s.", string_table_get(commits->strings, commits->verdict_text));
-	take(context, &line, 0);
+	take(context, &line, false);
 	for (size_t i = 0; i < shown_suspects(commits); i++) {
 		const struct commits_suspect *suspect = &commits->suspects[i];
 		const struct repository_commit *commit = &commits->history->commits[suspect->commit];
@@ -74,70 +61,62 @@ void commit_lines(
 		line.size = 0;
 		buffer_printf(&line, "%zu. %.0f %%  %.*s %s — ", i + 1, suspect->share * 100, ID_CHARACTERS, commit->id,
 			subject_of(commits, commit));
-		render_commits_append_functions(commits->diff, suspect, append_short, &line);
-		take(context, &line, 3);
+		render_commits_append_functions(commits->diff, suspect, &line);
+		take(context, &line, true);
 	}
 	line.size = 0;
 	append_rest(commits, &line);
 	if (line.size > 0)
-		take(context, &line, 0);
+		take(context, &line, false);
 }
 
-static void render_commits_write_line(void *context, struct buffer *line, size_t indent)
+static void put_commit_line(void *context, struct buffer *words, bool is_suspect)
 {
-	const struct text_writer *w = context;
+	struct document *d = context;
 
-	buffer_append(line, "", 0);
-	if (line->failed)
-		w->out->failed = true;
-	else
-		text_paragraph(w, line->data, indent);
+	d->words.failed |= words->failed;
+	document_put(d, is_suspect ? DOCUMENT_NUMBERED : DOCUMENT_PARAGRAPH, words->data ? words->data : "");
 }
 
-void text_commits(const struct text_writer *w)
-{
-	struct text_writer writer = *w;
+/* ---- A table ---- */
 
-	if (w->input->commits)
-		commit_lines(w->input->commits, render_commits_write_line, &writer);
+static void put_suspects(struct document *d, const struct commits *commits)
+{
+	static const struct table_column columns[] = { { .title = "commit", .left = true, .is_text = true },
+		{ .title = "changed", .left = true, .is_text = true }, { .title = "of what is proven" } };
+	CLEANUP(table_deinit) struct table table = DOCUMENT_TABLE(d, columns);
+
+	for (size_t i = 0; i < shown_suspects(commits); i++) {
+		const struct commits_suspect *suspect = &commits->suspects[i];
+		const struct repository_commit *commit = &commits->history->commits[suspect->commit];
+		CLEANUP(buffer_deinit) struct buffer words = { 0 }, names = { 0 };
+		char share[16];
+
+		buffer_init(&words, MAX_LINE_BYTES);
+		buffer_init(&names, MAX_LINE_BYTES);
+		buffer_printf(&words, "%.*s %s", ID_CHARACTERS, commit->id, subject_of(commits, commit));
+		render_commits_append_functions(commits->diff, suspect, &names);
+		snprintf(share, sizeof(share), "%.0f %%", suspect->share * 100);
+		table.failed |= words.failed || names.failed;
+		TABLE_ADD(&table, TABLE_PLAIN, words.data, names.data, share);
+	}
+	document_table(d, &table);
 }
 
-/* ---- Markdown ---- */
-
-static void emit_suspect(struct markdown_writer *w, const struct commits_suspect *suspect)
+void parts_commits(struct document *d)
 {
-	const struct commits *commits = w->input->commits;
-	const struct repository_commit *commit = &commits->history->commits[suspect->commit];
-	CLEANUP(buffer_deinit) struct buffer row = { 0 };
-
-	buffer_init(&row, MARKDOWN_MAX_BYTES);
-	buffer_printf(&row, "| %.*s ", ID_CHARACTERS, commit->id);
-	markdown_escape(&row, subject_of(commits, commit), MAX_SUBJECT);
-	buffer_append_string(&row, " | ");
-	render_commits_append_functions(commits->diff, suspect, markdown_name, &row);
-	buffer_printf(&row, " | %.0f %% |\n", suspect->share * 100);
-	markdown_emit(w, &row);
-}
-
-void markdown_commits(struct markdown_writer *w)
-{
-	const struct commits *commits = w->input->commits;
-	size_t shown = commits ? shown_suspects(commits) : 0;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 }, rest = { 0 };
+	const struct commits *commits = d->input->commits;
 
 	if (!commits)
 		return;
-	buffer_init(&text, MARKDOWN_MAX_BYTES);
-	buffer_init(&rest, MARKDOWN_MAX_BYTES);
-	buffer_printf(&text, "%s.", string_table_get(commits->strings, commits->verdict_text));
-	append_rest(commits, &rest);
-	markdown_emit_text(w, "**Commits**: ", &text, "\n\n");
-	if (shown > 0)
-		markdown_emit_string(w, "| commit | changed | of what is proven |\n|:--|:--|--:|\n");
-	for (size_t i = 0; i < shown; i++)
-		emit_suspect(w, &commits->suspects[i]);
-	if (shown > 0)
-		markdown_emit_string(w, "\n");
-	if (rest.size > 0)
-		markdown_emit_text(w, "", &rest, "\n\n");
+	if (document_is_text(d)) {
+		commit_lines(commits, put_commit_line, d);
+		return;
+	}
+	buffer_printf(&d->words, DOCUMENT_BOLD "Commits" DOCUMENT_BOLD ": %s.",
+		string_table_get(commits->strings, commits->verdict_text));
+	document_put(d, DOCUMENT_PARAGRAPH, "");
+	put_suspects(d, commits);
+	append_rest(commits, &d->words);
+	document_put(d, DOCUMENT_PARAGRAPH, "");
 }

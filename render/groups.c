@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lists groups of samples with their verdicts, as text, Markdown and JSON. */
+/* Lists groups of samples with their verdicts, in documents and as JSON. */
 #include "render/groups.h"
 
 #include "diff/diff.h"
+#include "render/document.h"
 #include "render/format.h"
 #include "render/json_text.h"
-#include "render/markdown_writer.h"
 #include "render/question.h"
 #include "render/summary.h"
-#include "render/table.h"
-#include "render/text_writer.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,135 +26,65 @@ static size_t render_groups_rows_of(const struct render_input *input, size_t usu
 	return rows < count ? rows : count;
 }
 
-struct group_figures {
-	struct format_text base, head, share, delta, change, interval, samples;
-};
-
-static struct group_figures figures_of(const struct render_input *input, const struct diff_group *group)
+static void render_groups_add_row(struct document *d, struct table *table, const struct diff_group *group)
 {
-	const struct diff *diff = input->diff;
-	const char *unit = diff_string(diff, diff->unit);
+	const struct diff *diff = d->diff;
+	const struct diff_estimate *e = &group->time;
 	double samples = group->samples[DIFF_BASE] + group->samples[DIFF_HEAD];
+	CLEANUP(buffer_deinit) struct buffer top = { 0 };
 
-	return (struct group_figures){
-		.base = format_value(group->time.base, unit),
-		.head = format_value(group->time.head, unit),
-		.share = format_percent(format_share(group->time.head, diff->total.head)),
-		.delta = format_delta(group->time.delta, unit),
-		.change = format_change(group->time.base, group->time.head),
-		.interval = summary_interval_of_base(&group->time),
-		.samples = isnan(samples) ? (struct format_text){ "" } : format_count(samples),
-	};
-}
-
-static void append_top(const struct diff *diff, const struct diff_group *group, struct buffer *out)
-{
-	for (size_t i = 0; i < group->top_count; i++)
-		buffer_printf(out, "%s%s", i ? ", " : "", diff_string(diff, diff->functions[group->top[i]].shown));
-}
-
-/* ---- Text ---- */
-
-enum { COLUMNS = 10 };
-
-static const struct table_column columns[COLUMNS] = {
-	{ .title = "", .left = true, .flexible = true },
-	{ .title = "base" },
-	{ .title = "head" },
-	{ .title = "share", .drop = 2 },
-	{ .title = "Δ" },
-	{ .title = "change", .drop = 3 },
-	{ .title = "95 % interval", .drop = 4 },
-	{ .title = "samples", .drop = 5 },
-	{ .title = "state", .left = true },
-	{ .title = "most of it in", .left = true, .flexible = true, .drop = 6 },
-};
-
-static void render_groups_add_row(const struct text_writer *w, struct table *table, const struct diff_group *group)
-{
-	struct group_figures figures = figures_of(w->input, group);
-	bool compared = w->diff->sides == DIFF_SIDES;
-	CLEANUP(buffer_deinit) struct buffer top;
-
-	buffer_init(&top, SIZE_MAX / 2);
-	append_top(w->diff, group, &top);
-	buffer_append_byte(&top, '\0');
-	const char *cells[COLUMNS] = { diff_group_value(groups_of(w->input), group), compared ? figures.base.text : "",
-		figures.head.text, figures.share.text, compared ? figures.delta.text : "",
-		compared ? figures.change.text : "", compared ? figures.interval.text : "", figures.samples.text,
-		compared ? diff_state_name(group->time.state) : "", top.failed ? "" : (const char *)top.data };
-
-	table_add(table, cells, TABLE_PLAIN);
-}
-
-bool groups_text(const struct text_writer *w, struct error *err)
-{
-	const struct diff_groups *groups = groups_of(w->input);
-	CLEANUP(table_deinit) struct table table = { 0 };
-	struct table_column titled[COLUMNS];
-	char heading[200];
-	size_t rows;
-
-	if (!groups)
-		return true;
-	memcpy(titled, columns, sizeof(titled));
-	titled[0].title = groups->key;
-	titled[0].is_name = strcmp(groups->key, "function") == 0;
-	if (w->diff->sides != DIFF_SIDES)
-		titled[2].title = w->diff->is_duration ? "time" : "value";
-	rows = render_groups_rows_of(w->input, USUAL_ROWS);
-	table_init(&table, titled, COLUMNS);
-	for (size_t i = 0; i < rows; i++)
-		render_groups_add_row(w, &table, &groups->items[i]);
-	snprintf(heading, sizeof(heading), "By %s", groups->key);
-	text_heading(w, heading);
-	if (!table_write(&table, w->width, w->colour, w->out, err))
-		return false;
-	if (groups->count > rows)
-		buffer_printf(w->out, "  and %s more\n", format_count((double)(groups->count - rows)).text);
-	return true;
-}
-
-/* ---- Markdown ---- */
-
-static void render_groups_emit_row(struct markdown_writer *w, const struct diff_group *group)
-{
-	const struct diff *diff = w->diff;
-	struct group_figures figures = figures_of(w->input, group);
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-
-	buffer_init(&text, MARKDOWN_MAX_BYTES);
-	buffer_append_string(&text, "| ");
-	markdown_name(&text, diff_group_value(groups_of(w->input), group));
-	buffer_printf(&text, " | %s | %s | %s | %s | %s | %s |", figures.base.text, figures.head.text,
-		figures.delta.text, figures.change.text,
-		figures.interval.text[0] ? figures.interval.text : format_unknown, diff_state_name(group->time.state));
+	buffer_init(&top, d->words.max_bytes);
 	for (size_t i = 0; i < group->top_count; i++) {
-		buffer_append_string(&text, i ? ", " : " ");
-		markdown_name(&text, diff_string(diff, diff->functions[group->top[i]].shown));
+		buffer_append_string(&top, i ? ", " : "");
+		document_name(&top, diff_string(diff, diff->functions[group->top[i]].shown));
 	}
-	buffer_append_string(&text, " |\n");
-	markdown_emit(w, &text);
+	table->failed |= top.failed;
+	TABLE_ADD(table, TABLE_PLAIN, diff_group_value(groups_of(d->input), group), format_value(e->base, d->unit).text,
+		format_value(e->head, d->unit).text, format_percent(format_share(e->head, diff->total.head)).text,
+		format_delta(e->delta, d->unit).text, format_change(e->base, e->head).text,
+		summary_interval_of_base(e).text, isnan(samples) ? "" : format_count(samples).text,
+		diff_state_name(e->state), top.data);
 }
 
-void groups_markdown(struct markdown_writer *w)
+void groups_put(struct document *d)
 {
-	const struct diff_groups *groups = groups_of(w->input);
-	CLEANUP(buffer_deinit) struct buffer heading = { 0 };
+	const struct diff_groups *groups = groups_of(d->input);
+	bool is_single = d->diff->sides != DIFF_SIDES, of_functions = groups && strcmp(groups->key, "function") == 0;
+	const struct table_column columns[] = {
+		{ .title = groups ? groups->key : "",
+			.left = true,
+			.flexible = true,
+			.is_name = of_functions,
+			.is_code = !of_functions },
+		{ .title = "base", .hidden = is_single },
+		{ .title = !is_single             ? "head"
+			   : d->diff->is_duration ? "time"
+						  : "value" },
+		{ .title = "share", .drop = 2, .only = DOCUMENT_TEXT },
+		{ .title = "Δ", .hidden = is_single },
+		{ .title = "change", .drop = 3, .hidden = is_single },
+		{ .title = "95 % interval", .drop = 4, .has_dash = true, .hidden = is_single },
+		{ .title = "samples", .drop = 5, .only = DOCUMENT_TEXT },
+		{ .title = "state", .left = true, .hidden = is_single },
+		{ .title = "most of it in", .left = true, .flexible = true, .is_text = true, .drop = 6 },
+	};
+	CLEANUP(table_deinit) struct table table = DOCUMENT_TABLE(d, columns);
+	size_t rows = groups ? render_groups_rows_of(d->input, USUAL_ROWS) : 0;
 
-	if (!groups || groups->count == 0)
+	for (size_t i = 0; i < rows; i++)
+		render_groups_add_row(d, &table, &groups->items[i]);
+	if (!groups)
 		return;
-	buffer_init(&heading, MARKDOWN_MAX_BYTES);
-	buffer_append_string(&heading, "**By ");
-	markdown_name(&heading, groups->key);
-	buffer_append_string(&heading, "**\n\n| ");
-	markdown_name(&heading, groups->key);
-	buffer_append_string(&heading, " | base | head | Δ | change | 95 % interval | state | most of it in |\n"
-				       "|:--|--:|--:|--:|--:|--:|:--|:--|\n");
-	markdown_emit(w, &heading);
-	for (size_t i = 0; i < render_groups_rows_of(w->input, USUAL_ROWS); i++)
-		render_groups_emit_row(w, &groups->items[i]);
-	markdown_emit_string(w, "\n");
+	buffer_printf(&d->words, "By " DOCUMENT_CODE "%s" DOCUMENT_END, groups->key);
+	if (groups->count == 0) {
+		document_put(d, DOCUMENT_HEADING, "");
+		document_put(d, DOCUMENT_NOTE, "Nothing was recorded of it.");
+	}
+	document_table(d, &table);
+	if (groups->count > rows) {
+		buffer_printf(&d->words, "%s more", format_count((double)(groups->count - rows)).text);
+		document_put(d, DOCUMENT_MORE, "");
+	}
 }
 
 /* ---- JSON ---- */

@@ -5,12 +5,8 @@
 
 /* Lists of groups of samples (diff/groups.h) in text, Markdown and JSON. Nothing where nobody asks for groups. */
 
-struct text_writer;
-COMMON_MUST_CHECK
-bool groups_text(const struct text_writer *w, struct error *err);
-
-struct markdown_writer;
-void groups_markdown(struct markdown_writer *w);
+struct document;
+void groups_put(struct document *d);
 
 /* Appends the member `groups`, with a comma before it. False: no memory. */
 COMMON_MUST_CHECK

@@ -33,32 +33,28 @@ const char *headline_others_words(const struct diff *diff)
 	return diff->cause.function == PROFILE_NONE && diff->named_wait == PROFILE_NONE ? "Proven:" : "Also proven:";
 }
 
-void headline_other(const struct diff *diff, const struct diff_change *change, struct buffer *out)
+void headline_other(const struct diff *diff, const struct diff_change *change, struct buffer *words)
 {
 	const struct diff_estimate *e = diff_change_estimate(diff, change);
 	const char *less = diff->is_counted ? "fewer" : "less", *itself = change->is_self ? " itself" : "";
 
+	change_append_names(diff, change, words);
 	if (!(e->base > 0))
-		buffer_append_string(out, " is new");
+		buffer_append_string(words, " is new");
 	else if (!(e->head > 0))
-		buffer_append_string(out, " is gone");
+		buffer_append_string(words, " is gone");
 	else if (e->head >= 2 * e->base)
-		buffer_printf(out, "%s takes %s as %s", itself, format_change(e->base, e->head).text,
+		buffer_printf(words, "%s takes %s as %s", itself, format_change(e->base, e->head).text,
 			diff->is_counted ? "many" : "much");
 	else
-		buffer_printf(out, "%s takes %s %s", itself, format_percent(100 * fabs(e->delta) / e->base).text,
+		buffer_printf(words, "%s takes %s %s", itself, format_percent(100 * fabs(e->delta) / e->base).text,
 			e->delta > 0 ? "more" : less);
-	buffer_printf(out, ": %s, %s points", format_delta(e->delta, diff_string(diff, diff->unit)).text,
+	buffer_printf(words, ": %s, %s points", format_delta(e->delta, diff_string(diff, diff->unit)).text,
 		format_points(summary_points(diff, e->delta)).text);
-}
-
-void headline_waits(const struct diff *diff, const struct diff_change *change,
-	void (*append)(struct buffer *out, const char *name), struct buffer *out)
-{
-	if (change->wait_count == 0)
-		return;
-	buffer_append_string(out, "; waiting for ");
-	change_append_waits(diff, change, append, out);
+	if (change->wait_count > 0) {
+		buffer_append_string(words, "; waiting for ");
+		change_append_waits(diff, change, words);
+	}
 }
 
 /* ---- What to do next ---- */

@@ -19,13 +19,11 @@ size_t headline_others(const struct diff *diff, const struct diff_change *others
 /* Returns "Also proven:". */
 const char *headline_others_words(const struct diff *diff);
 
-/* Appends how one of these differs, behind its names (render/changes.h): " takes 3.1 % less: -60.0 ms, -0.60 points".
+/*
+ * Appends how one of these differs, as words of a document: "lookup takes 3.1 % less: -60.0 ms, -0.60 points; waiting
+ * for lock cache_lock, held by evict".
  */
-void headline_other(const struct diff *diff, const struct diff_change *change, struct buffer *out);
-
-/* Appends what threads wait for in it: "; waiting for lock cache_lock, held by evict"; nothing if it is not waiting. */
-void headline_waits(const struct diff *diff, const struct diff_change *change,
-	void (*append)(struct buffer *out, const char *name), struct buffer *out);
+void headline_other(const struct diff *diff, const struct diff_change *change, struct buffer *words);
 
 /*
  * Appends the next step as one sentence with a command, which is about the same samples and frames; nothing if there is

@@ -52,17 +52,14 @@ void lines_append_source(struct buffer *out, const char *text, size_t width);
 size_t lines_proven(const struct render_input *input, const struct listing_function **found, size_t most);
 
 /* Writers of each form. */
-struct text_writer;
-struct markdown_writer;
+struct document;
 
-/* Appends the functions that somebody asked for. */
-COMMON_MUST_CHECK
-bool lines_text(const struct text_writer *w, struct error *err);
+/* Writes the functions that somebody asked for. */
+void lines_text(struct document *w);
 
 /* Appends the member `lines` of a document, with a comma before it. */
 COMMON_MUST_CHECK
 bool lines_json(const struct render_input *input, struct buffer *out, struct error *err);
 
-/* Appends the lines of the proven functions as fenced diffs. */
-COMMON_MUST_CHECK
-bool lines_markdown(struct markdown_writer *w, struct error *err);
+/* Writes the lines of the proven functions as fenced diffs. */
+void lines_markdown(struct document *d);

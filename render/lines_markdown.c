@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the lines of the functions that are proven to differ into a comment: as fenced diffs with times. */
+#include "render/document.h"
 #include "render/format.h"
 #include "render/lines.h"
-#include "render/markdown_writer.h"
 #include "render/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FUNCTIONS = 3, MOST_LINES = 40, TEXT_COLUMNS = 110, SHARE_COLUMNS = 7, CONTEXT = 1, LEAST_FENCE = 3 };
-
-/* Returns the longest row of backticks in a text: a fence is longer than those in it. */
-static size_t longest_ticks(const struct buffer *text)
-{
-	size_t longest = 0, length = 0;
-
-	for (size_t i = 0; i < text->size; i++) {
-		length = text->data[i] == '`' ? length + 1 : 0;
-		longest = length > longest ? length : longest;
-	}
-	return longest;
-}
+enum { MOST_FUNCTIONS = 3, MOST_LINES = 40, TEXT_COLUMNS = 110, SHARE_COLUMNS = 7, CONTEXT = 1 };
 
 static void lines_markdown_append_share(struct buffer *out, double value, double total, bool is_known)
 {
@@ -67,15 +55,17 @@ static void mark_rows(const struct listing_function *listed, bool *wanted)
 	}
 }
 
-static bool lines_markdown_append_rows(
-	const struct render_input *input, const struct listing_function *listed, struct buffer *out, struct error *err)
+static void lines_markdown_append_rows(
+	const struct render_input *input, const struct listing_function *listed, struct buffer *out)
 {
 	CLEANUP(cleanup_free) bool *wanted = malloc(listed->row_count + 1);
 	size_t lines = 0;
 	bool is_open = false; /* a gap is still to be marked */
 
-	if (!wanted)
-		return error_set_memory(err);
+	if (!wanted) {
+		out->failed = true;
+		return;
+	}
 	mark_rows(listed, wanted);
 	for (size_t i = 0; i < listed->row_count; i++) {
 		struct lines_part parts[DIFF_SIDES];
@@ -98,72 +88,49 @@ static bool lines_markdown_append_rows(
 	}
 	if (is_open)
 		buffer_append_string(out, " …\n");
-	return true;
 }
 
 /* Appends where the head's text is, else base's: "`parse` in src/http.c, lines 38 to 52; kept by the recording, …" */
-static void append_heading(const struct render_input *input, const struct listing_function *listed, struct buffer *out)
+static void append_heading(
+	const struct render_input *input, const struct listing_function *listed, struct buffer *words)
 {
 	enum diff_side side = listed->text[DIFF_HEAD].place != LISTING_NOWHERE ? DIFF_HEAD : DIFF_BASE;
 	const struct listing_text *text = &listed->text[side];
 	const char *file = listing_string(input->listing, text->file), *slash = strrchr(file, '/');
-	CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
-	buffer_init(&words, (size_t)1 << 16);
-	buffer_printf(&words, " (%s:%u", slash ? slash + 1 : file, text->first_line);
+	document_name(words, diff_string(input->diff, input->diff->functions[listed->function].shown));
+	buffer_printf(words, " (%s:%u", slash ? slash + 1 : file, text->first_line);
 	for (int at = 0; at < DIFF_SIDES; at++) {
 		if (listed->text[at].first_line == 0)
 			continue;
-		buffer_printf(&words, "; %s: ", diff_side_name(at));
-		lines_append_place(input, listed, (enum diff_side)at, &words);
+		buffer_printf(words, "; %s: ", diff_side_name(at));
+		lines_append_place(input, listed, (enum diff_side)at, words);
 	}
-	buffer_append_string(&words, ")");
-	markdown_name(out, diff_string(input->diff, input->diff->functions[listed->function].shown));
-	if (!words.failed)
-		markdown_escape(out, words.data, MARKDOWN_MAX_SENTENCE);
-	out->failed |= words.failed;
+	buffer_append_string(words, ")");
 }
 
-static bool emit_function(struct markdown_writer *w, const struct listing_function *listed, struct error *err)
-{
-	CLEANUP(buffer_deinit) struct buffer rows = { 0 }, part = { 0 };
-	char fence[MARKDOWN_MAX_SENTENCE];
-	size_t ticks;
-
-	buffer_init(&rows, MARKDOWN_MAX_BYTES);
-	buffer_init(&part, (size_t)2 * MARKDOWN_MAX_BYTES);
-	if (!lines_markdown_append_rows(w->input, listed, &rows, err))
-		return false;
-	ticks = longest_ticks(&rows) + 1;
-	ticks = ticks < LEAST_FENCE ? LEAST_FENCE : ticks;
-	/* Lines are cut, so that no row of backticks is longer than one. */
-	memset(fence, '`', ticks);
-	fence[ticks] = '\0';
-	append_heading(w->input, listed, &part);
-	buffer_printf(&part, "\n\n%sdiff\n", fence);
-	buffer_append(&part, rows.data, rows.size);
-	buffer_printf(&part, "%s\n\n", fence);
-	part.failed |= rows.failed;
-	markdown_emit(w, &part);
-	return true;
-}
-
-bool lines_markdown(struct markdown_writer *w, struct error *err)
+void lines_markdown(struct document *d)
 {
 	const struct listing_function *found[MOST_FUNCTIONS];
-	size_t count = w->diff->sides == DIFF_SIDES ? lines_proven(w->input, found, MOST_FUNCTIONS) : 0;
+	size_t count = d->diff->sides == DIFF_SIDES ? lines_proven(d->input, found, MOST_FUNCTIONS) : 0;
 
 	if (count == 0)
-		return true;
-	markdown_emit_string(w,
-		"**Lines that changed** (base and head: the line with all that it calls, in percent of the total; "
-		"▲ ▼: proven)\n\n");
-	for (size_t i = 0; i < count; i++)
-		if (!emit_function(w, found[i], err))
-			return false;
-	if (lines_are_imprecise(w->input)) {
-		markdown_emit_string(w, lines_imprecise_words);
-		markdown_emit_string(w, "\n\n");
+		return;
+	document_put(d, DOCUMENT_PARAGRAPH,
+		DOCUMENT_BOLD
+		"Lines that changed" DOCUMENT_BOLD
+		" (base and head: the line with all that it calls, in percent of the total; ▲ ▼: proven)");
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(buffer_deinit) struct buffer rows = { 0 };
+
+		buffer_init(&rows, DOCUMENT_MAX_BYTES);
+		lines_markdown_append_rows(d->input, found[i], &rows);
+		append_heading(d->input, found[i], &d->words);
+		document_put(d, DOCUMENT_PARAGRAPH, "");
+		d->out->failed |= rows.failed;
+		if (rows.data)
+			document_code(d, "diff", rows.data);
 	}
-	return true;
+	if (lines_are_imprecise(d->input))
+		document_put(d, DOCUMENT_PARAGRAPH, lines_imprecise_words);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes functions line by line as text: both versions aligned, with the share of each line. */
+#include "render/document.h"
 #include "render/format.h"
 #include "render/lines.h"
 #include "render/summary.h"
-#include "render/table.h"
-#include "render/text_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +14,12 @@ static const char nothing[] = ".";
 
 /* A function as it is written. */
 struct lines_writer {
-	const struct text_writer *w;
+	struct document *w;
 	const struct listing *listing;
 	const struct listing_function *listed;
 	int numbers[DIFF_SIDES]; /* columns of the numbers of a side; 0: it has none */
 	size_t text_width;
 };
-
-static void put_paragraph(const struct text_writer *w, struct buffer *text, size_t indent)
-{
-	buffer_append(text, "", 0);
-	if (text->failed)
-		w->out->failed = true;
-	else if (text->size > 0)
-		text_paragraph(w, text->data, indent);
-}
 
 /* ---- What a function is ---- */
 
@@ -47,16 +37,14 @@ static void append_bounds(const struct listing *listing, const struct listing_te
 
 static void lines_text_put_side(const struct lines_writer *l, enum diff_side side, const char *label)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	struct buffer *words = &l->w->words;
 
 	if (!(l->w->diff->functions[l->listed->function].raw_total[side] > 0))
 		return;
-	buffer_init(&text, (size_t)1 << 20);
-	buffer_printf(&text, "  %s", label);
-	append_bounds(l->listing, &l->listed->text[side], &text);
-	lines_append_place(l->w->input, l->listed, side, &text);
-	buffer_append_byte(&text, '.');
-	put_paragraph(l->w, &text, 4);
+	buffer_printf(words, "  %s", label);
+	append_bounds(l->listing, &l->listed->text[side], words);
+	lines_append_place(l->w->input, l->listed, side, words);
+	document_put(l->w, DOCUMENT_INDENTED, ".");
 }
 
 /* Appends "+2.2 points (1.9 to 2.5), more". */
@@ -74,27 +62,21 @@ static void lines_text_append_change(const struct diff *diff, const struct diff_
 
 static void put_heading(const struct lines_writer *l)
 {
-	const struct text_writer *w = l->w;
+	struct document *w = l->w;
 	const struct diff_function *f = &w->diff->functions[l->listed->function];
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	buffer_init(&text, (size_t)1 << 20);
-	profile_shorten_name(diff_string(w->diff, f->shown), w->width > 60 ? w->width - 40 : 20, &text);
+	profile_shorten_name(diff_string(w->diff, f->shown), w->width > 60 ? w->width - 40 : 20, &w->words);
 	if (w->diff->sides == DIFF_SIDES) {
-		buffer_printf(&text, ": base %s, head %s",
+		buffer_printf(&w->words, ": base %s, head %s",
 			format_percent(format_share(f->total.base, w->diff->total.base)).text,
 			format_percent(format_share(f->total.head, w->diff->total.head)).text);
-		lines_text_append_change(w->diff, &f->total, &text);
+		lines_text_append_change(w->diff, &f->total, &w->words);
 	} else {
-		buffer_printf(&text, ": %s, with all that it calls %s",
+		buffer_printf(&w->words, ": %s, with all that it calls %s",
 			format_percent(format_share(f->self.head, w->diff->total.head)).text,
 			format_percent(format_share(f->total.head, w->diff->total.head)).text);
 	}
-	buffer_append(&text, "", 0);
-	if (text.failed)
-		w->out->failed = true;
-	else
-		text_heading(w, text.data);
+	document_put(w, DOCUMENT_HEADING, "");
 }
 
 static void put_places(const struct lines_writer *l)
@@ -215,11 +197,8 @@ static void lines_text_measure(struct lines_writer *l)
 /* Appends the file of the rows that follow, if they are not in that of the function. */
 static void put_file(const struct lines_writer *l, const struct listing_row *row)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-
-	buffer_init(&text, (size_t)1 << 20);
-	buffer_printf(&text, "  in %s:", listing_string(l->listing, row->file));
-	put_paragraph(l->w, &text, 4);
+	buffer_printf(&l->w->words, "  in %s:", listing_string(l->listing, row->file));
+	document_put(l->w, DOCUMENT_INDENTED, "");
 }
 
 /* ---- Instructions ---- */
@@ -301,14 +280,16 @@ static void lines_text_put_instructions(
 	}
 }
 
-static bool lines_text_put_rows(const struct lines_writer *l, struct error *err)
+static void lines_text_put_rows(const struct lines_writer *l)
 {
 	const struct listing_function *listed = l->listed;
 	CLEANUP(cleanup_free) bool *shown = malloc(listed->row_count + 1);
 	uint32_t file = 0;
 
-	if (!shown)
-		return error_set_memory(err);
+	if (!shown) {
+		l->w->out->failed = true;
+		return;
+	}
 	listing_mark_shown(listed, shown);
 	for (size_t i = 0; i < listed->row_count; i++) {
 		const struct listing_row *row = &listed->rows[i];
@@ -329,52 +310,47 @@ static bool lines_text_put_rows(const struct lines_writer *l, struct error *err)
 		for (int side = 0; side < DIFF_SIDES; side++)
 			lines_text_put_instructions(l, (enum diff_side)side, row);
 	}
-	return true;
 }
 
 /* ---- All of it ---- */
 
-static void put_assembly_words(const struct text_writer *w)
+static void put_assembly_words(struct document *w)
 {
 	const struct listing *listing = w->input->listing;
 
 	if (!listing->has_assembly)
 		return;
 	if (listing->instruction_counts[DIFF_BASE] + listing->instruction_counts[DIFF_HEAD] == 0)
-		text_paragraph(w,
-			"No instructions are known: the recordings have kept no code of these functions. Record with --sources, on x86-64, and have libZydis installed here.",
-			0);
+		document_put(w, DOCUMENT_PARAGRAPH,
+			"No instructions are known: the recordings have kept no code of these functions. Record with --sources, on x86-64, and have libZydis installed here.");
 	else if (lines_are_imprecise(w->input))
-		text_paragraph(w,
-			"Below a line: the instructions that samples were taken at. Without precise addresses, one often has the time of the one before it, which is shown too and may be of another line.",
-			0);
+		document_put(w, DOCUMENT_PARAGRAPH,
+			"Below a line: the instructions that samples were taken at. Without precise addresses, one often has the time of the one before it, which is shown too and may be of another line.");
 	else
-		text_paragraph(w, "Below a line: the instructions that samples were taken at.", 0);
+		document_put(w, DOCUMENT_PARAGRAPH, "Below a line: the instructions that samples were taken at.");
 }
 
-static void put_legend(const struct text_writer *w)
+static void put_legend(struct document *w)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	const char *metric = diff_string(w->diff, w->diff->metric_words);
 
-	buffer_init(&text, 1 << 12);
 	if (w->diff->sides == DIFF_SIDES)
-		buffer_printf(&text,
+		buffer_printf(&w->words,
 			"base, head: the line with all that it calls, in percent of each side's %s; points: the difference. ▲ ▼: proven, by a test of all lines of the listed functions that are proven to differ (q below %g).",
-			diff_string(w->diff, w->diff->metric_words), w->diff->evidence.q);
+			metric, w->diff->evidence.q);
 	else
-		buffer_printf(&text, "self: the line itself; total: with all that it calls; in percent of %s.",
-			diff_string(w->diff, w->diff->metric_words));
+		buffer_printf(
+			&w->words, "self: the line itself; total: with all that it calls; in percent of %s.", metric);
 	buffer_append_byte(w->out, '\n');
-	put_paragraph(w, &text, 0);
+	document_put(w, DOCUMENT_PARAGRAPH, "");
 	if (lines_are_imprecise(w->input))
-		text_paragraph(w, lines_imprecise_words, 0);
+		document_put(w, DOCUMENT_PARAGRAPH, lines_imprecise_words);
 	put_assembly_words(w);
-	text.size = 0;
-	lines_append_left_out(w->input, &text);
-	put_paragraph(w, &text, 0);
+	lines_append_left_out(w->input, &w->words);
+	document_put(w, DOCUMENT_PARAGRAPH, "");
 }
 
-bool lines_text(const struct text_writer *w, struct error *err)
+void lines_text(struct document *w)
 {
 	const struct listing *listing = w->input->listing;
 
@@ -389,9 +365,7 @@ bool lines_text(const struct text_writer *w, struct error *err)
 		if (l.listed->row_count == 0)
 			continue;
 		put_columns(&l);
-		if (!lines_text_put_rows(&l, err))
-			return false;
+		lines_text_put_rows(&l);
 	}
 	put_legend(w);
-	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's block of what holds for the whole report: metric, verdict, facts, warnings. */
 #include "render/commit_lines.h"
+#include "render/document.h"
 #include "render/page_data.h"
 #include "render/question.h"
 #include "render/requests.h"
@@ -196,11 +197,15 @@ static json_t *page_meta_evidence(const struct diff_evidence *e)
 		"aaDone", e->aa_done);
 }
 
-static void add_commit_line(void *array, struct buffer *line, size_t indent)
+static void add_commit_line(void *array, struct buffer *words, bool is_suspect)
 {
-	(void)indent;
-	buffer_append_byte(line, '\0');
-	json_array_append_new(array, line->failed ? NULL : meta_text(line->data));
+	CLEANUP(buffer_deinit) struct buffer line = { 0 };
+
+	(void)is_suspect;
+	buffer_init(&line, words->max_bytes);
+	document_text_words(&line, words->data ? words->data : "");
+	buffer_append(&line, "", 0);
+	json_array_append_new(array, line.failed || words->failed ? NULL : meta_text(line.data));
 }
 
 /* Returns what `diff --commits` has found. */

@@ -42,14 +42,9 @@ struct question_list {
 enum { QUESTION_LISTS = 2 };
 void question_lists(const struct render_input *input, struct question_list lists[static QUESTION_LISTS]);
 
-/* Appends a list as text does: as a table under its heading. */
-struct text_writer;
-COMMON_MUST_CHECK
-bool question_text(const struct text_writer *w, struct error *err);
-
-/* Appends the lists to a comment. */
-struct markdown_writer;
-void question_markdown(struct markdown_writer *w);
+/* Writes the lists, and in text the functions that are asked about before them. */
+struct document;
+void question_put(struct document *d);
 
 /* Appends the members `selection`, `callers` and `callees` of JSON, each with a comma before it. False: no memory. */
 COMMON_MUST_CHECK

@@ -1,208 +1,127 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the lists of callers and callees: as text, Markdown and JSON. */
-#include "render/format.h"
+/* Writes the lists of callers and callees: into documents and as JSON. */
 #include "render/json_text.h"
-#include "render/markdown_writer.h"
+#include "render/parts.h"
 #include "render/question.h"
-#include "render/summary.h"
-#include "render/table.h"
-#include "render/text_writer.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { USUAL_ROWS = 10 };
 
-/* The figures of a row. Shares are of the functions that are asked about. */
-struct row_figures {
-	struct format_text base, base_share, head, head_share, delta, change, interval;
-};
-
-static struct row_figures row_figures(const struct render_input *input, const struct diff_neighbour *row)
+/* What takes time on the side of a report, or of head. */
+static const char *title_of_head(const struct diff *diff)
 {
-	const struct diff *diff = input->diff;
-	const struct diff_neighbours *all = input->question->neighbours;
-	const char *unit = diff_string(diff, diff->unit);
-
-	return (struct row_figures){
-		.base = format_value(row->time.base, unit),
-		.base_share = format_percent(format_share(row->time.base, all->base)),
-		.head = format_value(row->time.head, unit),
-		.head_share = format_percent(format_share(row->time.head, all->head)),
-		.delta = format_delta(row->time.delta, unit),
-		.change = format_change(row->time.base, row->time.head),
-		.interval = summary_interval_of_base(&row->time),
-	};
+	return diff->sides == DIFF_SIDES ? "head" : diff->is_duration ? "time" : "value";
 }
 
-/* ---- Text ---- */
-
-enum { COLUMNS = 11 };
-
-static const struct table_column columns[COLUMNS] = {
-	{ .title = "function", .left = true, .flexible = true, .is_name = true },
-	{ .title = "id", .left = true },
-	{ .title = "module", .left = true, .flexible = true, .drop = 5 },
-	{ .title = "base", .drop = 2 },
-	{ .title = "share", .drop = 1 },
-	{ .title = "head", .drop = 2 },
-	{ .title = "share", .drop = 1 },
-	{ .title = "Δ" },
-	{ .title = "change", .drop = 3 },
-	{ .title = "95 % interval", .drop = 4 },
-	{ .title = "state", .left = true },
-};
-
-/* A column without entries is left out: those of base and of evidence in the report of one profile. */
-static void question_lists_add_row(const struct text_writer *w, struct table *table, const struct question_list *list,
+static void question_lists_add_row(const struct document *d, struct table *table, const struct question_list *list,
 	const struct diff_neighbour *row)
 {
-	const struct diff *diff = w->diff;
+	const struct diff *diff = d->diff;
 	const struct diff_function *f = row->function == PROFILE_NONE ? NULL : &diff->functions[row->function];
-	struct row_figures figures = row_figures(w->input, row);
-	bool compared = diff->sides == DIFF_SIDES;
+	const struct diff_neighbours *all = d->input->question->neighbours;
+	const struct diff_estimate *e = &row->time;
 	char id[PROFILE_FUNCTION_ID_DIGITS + 1] = "";
 
-	if (f && w->input->question->has_ids)
-		question_id(diff, f, id);
-	const char *cells[COLUMNS] = { f ? diff_string(diff, f->shown) : list->nobody, id,
-		f ? format_module(diff_string(diff, f->shown_in)) : "", compared ? figures.base.text : "",
-		compared ? figures.base_share.text : "", figures.head.text, figures.head_share.text,
-		compared ? figures.delta.text : "", compared ? figures.change.text : "",
-		compared ? figures.interval.text : "", compared ? diff_state_name(row->time.state) : "" };
-
-	table_add(table, cells, TABLE_PLAIN);
+	TABLE_ADD(table, TABLE_PLAIN, f ? diff_string(diff, f->shown) : list->nobody, f ? parts_id(d, f, id) : "",
+		f ? format_module(diff_string(diff, f->shown_in)) : "", format_value(e->base, d->unit).text,
+		format_percent(format_share(e->base, all->base)).text, format_value(e->head, d->unit).text,
+		format_percent(format_share(e->head, all->head)).text, format_delta(e->delta, d->unit).text,
+		format_change(e->base, e->head).text, summary_interval_of_base(e).text, diff_state_name(e->state));
 }
 
-static bool write_list(const struct text_writer *w, const struct question_list *list, struct error *err)
+static void put_question_list(struct document *d, const struct question_list *list)
 {
-	struct table_column titled[COLUMNS];
-	CLEANUP(table_deinit) struct table table = { 0 };
-	size_t rows = question_rows(w->input, USUAL_ROWS);
+	bool is_single = d->diff->sides != DIFF_SIDES;
+	const struct table_column columns[] = {
+		{ .title = "function", .left = true, .flexible = true, .is_name = true },
+		{ .title = "id", .left = true, .only = DOCUMENT_TEXT },
+		{ .title = "module", .left = true, .flexible = true, .drop = 5, .only = DOCUMENT_TEXT },
+		{ .title = "base", .drop = 2, .hidden = is_single },
+		{ .title = "share", .drop = 1, .hidden = is_single },
+		{ .title = title_of_head(d->diff), .drop = 2 },
+		{ .title = "share", .drop = 1 },
+		{ .title = "Δ", .hidden = is_single },
+		{ .title = "change", .drop = 3, .only = DOCUMENT_TEXT, .hidden = is_single },
+		{ .title = "95 % interval", .drop = 4, .has_dash = true, .hidden = is_single },
+		{ .title = "state", .left = true, .hidden = is_single },
+	};
+	CLEANUP(table_deinit) struct table table = DOCUMENT_TABLE(d, columns);
+	size_t rows = question_rows(d->input, USUAL_ROWS);
 
 	if (!list->neighbours)
-		return true;
-	memcpy(titled, columns, sizeof(titled));
-	if (w->diff->sides != DIFF_SIDES)
-		titled[5].title = w->diff->is_duration ? "time" : "value";
-	table_init(&table, titled, COLUMNS);
+		return;
 	for (size_t i = 0; i < list->neighbours->count && i < rows; i++)
-		question_lists_add_row(w, &table, list, &list->neighbours->rows[i]);
-	text_heading(w, list->heading);
-	if (list->neighbours->count == 0)
-		text_paragraph(w, "Nothing was recorded of it.", 2);
-	else if (!table_write(&table, w->width, w->colour, w->out, err))
-		return false;
-	if (list->neighbours->count > rows)
-		buffer_printf(w->out, "  and %s more\n", format_count((double)(list->neighbours->count - rows)).text);
-	return true;
+		question_lists_add_row(d, &table, list, &list->neighbours->rows[i]);
+	if (list->neighbours->count == 0) {
+		document_put(d, DOCUMENT_HEADING, list->heading);
+		document_put(d, DOCUMENT_NOTE, "Nothing was recorded of it.");
+		return;
+	}
+	buffer_append_string(&d->words, list->heading);
+	document_table(d, &table);
+	if (list->neighbours->count > rows) {
+		buffer_printf(&d->words, "%s more", format_count((double)(list->neighbours->count - rows)).text);
+		document_put(d, DOCUMENT_MORE, "");
+	}
 }
 
 /* ---- The functions that are asked about ---- */
 
-enum { ABOUT_COLUMNS = 10, ABOUT_FUNCTIONS = 3 };
+enum { ABOUT_FUNCTIONS = 3 };
 
-static const struct table_column about_columns[ABOUT_COLUMNS] = {
-	{ .title = "function", .left = true, .flexible = true, .is_name = true },
-	{ .title = "id", .left = true },
-	{ .title = "", .left = true },
-	{ .title = "base", .drop = 2 },
-	{ .title = "head", .drop = 2 },
-	{ .title = "Δ" },
-	{ .title = "change", .drop = 3 },
-	{ .title = "95 % interval", .drop = 4 },
-	{ .title = "state", .left = true },
-	{ .title = "code", .left = true, .drop = 1 },
-};
-
-static void add_figures(const struct text_writer *w, struct table *table, const struct diff_function *f, bool is_self)
+static void add_about(const struct document *d, struct table *table, const struct diff_function *f, bool is_self)
 {
 	const struct diff_estimate *e = is_self ? &f->self : &f->total;
-	bool compared = w->diff->sides == DIFF_SIDES;
-	struct format_text base = format_value(e->base, w->unit), head = format_value(e->head, w->unit),
-			   delta = format_delta(e->delta, w->unit), change = format_change(e->base, e->head),
-			   interval = summary_interval_of_base(e);
 	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
-	const char *cells[ABOUT_COLUMNS] = { is_self ? diff_string(w->diff, f->shown) : "",
-		is_self ? text_id(w, f, id) : "", is_self ? "itself" : "with all it calls", compared ? base.text : "",
-		head.text, compared ? delta.text : "", compared ? change.text : "", compared ? interval.text : "",
-		compared ? diff_state_name(e->state) : "",
-		is_self && f->code != DIFF_CODE_UNKNOWN ? diff_code_name(f->code) : "" };
 
-	table_add(table, cells, TABLE_PLAIN);
+	TABLE_ADD(table, TABLE_PLAIN, is_self ? diff_string(d->diff, f->shown) : "", is_self ? parts_id(d, f, id) : "",
+		is_self ? "itself" : "with all it calls", format_value(e->base, d->unit).text,
+		format_value(e->head, d->unit).text, format_delta(e->delta, d->unit).text,
+		format_change(e->base, e->head).text, summary_interval_of_base(e).text, diff_state_name(e->state),
+		is_self && f->code != DIFF_CODE_UNKNOWN ? diff_code_name(f->code) : "");
 }
 
 /* The functions of an expression that means many are told by the lists alone. */
-static bool question_lists_write_functions(const struct text_writer *w, struct error *err)
+static void put_about(struct document *d)
 {
-	const bool *meant = w->input->question ? w->input->question->meant : NULL;
-	struct table_column titled[ABOUT_COLUMNS];
-	CLEANUP(table_deinit) struct table table = { 0 };
-	size_t count = 0;
+	bool is_single = d->diff->sides != DIFF_SIDES;
+	const struct table_column columns[] = {
+		{ .title = "function", .left = true, .flexible = true, .is_name = true },
+		{ .title = "id", .left = true },
+		{ .title = "", .left = true },
+		{ .title = "base", .drop = 2, .hidden = is_single },
+		{ .title = title_of_head(d->diff), .drop = 2 },
+		{ .title = "Δ", .hidden = is_single },
+		{ .title = "change", .drop = 3, .hidden = is_single },
+		{ .title = "95 % interval", .drop = 4, .hidden = is_single },
+		{ .title = "state", .left = true, .hidden = is_single },
+		{ .title = "code", .left = true, .drop = 1 },
+	};
+	const bool *meant = d->input->question ? d->input->question->meant : NULL;
+	CLEANUP(table_deinit) struct table table = DOCUMENT_TABLE(d, columns);
 
-	for (size_t i = 0; meant && i < w->diff->function_count; i++)
-		count += meant[i];
-	if (count == 0 || count > ABOUT_FUNCTIONS)
-		return true;
-	memcpy(titled, about_columns, sizeof(titled));
-	if (w->diff->sides != DIFF_SIDES)
-		titled[4].title = w->diff->is_duration ? "time" : "value";
-	table_init(&table, titled, ABOUT_COLUMNS);
-	for (size_t i = 0; i < w->diff->function_count; i++)
-		if (meant[i]) {
-			add_figures(w, &table, &w->diff->functions[i], true);
-			add_figures(w, &table, &w->diff->functions[i], false);
+	for (size_t i = 0; meant && i < d->diff->function_count; i++)
+		if (meant[i] && table.row_count <= (size_t)2 * ABOUT_FUNCTIONS) {
+			add_about(d, &table, &d->diff->functions[i], true);
+			add_about(d, &table, &d->diff->functions[i], false);
 		}
-	text_heading(w, count == 1 ? "The function" : "The functions");
-	return table_write(&table, w->width, w->colour, w->out, err);
+	if (table.row_count > (size_t)2 * ABOUT_FUNCTIONS)
+		return;
+	buffer_append_string(&d->words, table.row_count == 2 ? "The function" : "The functions");
+	document_table(d, &table);
 }
 
-bool question_text(const struct text_writer *w, struct error *err)
+void question_put(struct document *d)
 {
 	struct question_list lists[QUESTION_LISTS];
 
-	question_lists(w->input, lists);
-	return question_lists_write_functions(w, err) && write_list(w, &lists[0], err) && write_list(w, &lists[1], err);
-}
-
-/* ---- Markdown ---- */
-
-static void question_lists_emit_row(
-	struct markdown_writer *w, const struct question_list *list, const struct diff_neighbour *row)
-{
-	struct row_figures figures = row_figures(w->input, row);
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-
-	buffer_init(&text, MARKDOWN_MAX_BYTES);
-	buffer_append_string(&text, "| ");
-	if (row->function == PROFILE_NONE)
-		buffer_append_string(&text, list->nobody);
-	else
-		markdown_name(&text, diff_string(w->diff, w->diff->functions[row->function].shown));
-	buffer_printf(&text, " | %s | %s | %s | %s | %s | %s | %s |\n", figures.base.text, figures.base_share.text,
-		figures.head.text, figures.head_share.text, figures.delta.text,
-		figures.interval.text[0] ? figures.interval.text : format_unknown, diff_state_name(row->time.state));
-	markdown_emit(w, &text);
-}
-
-void question_markdown(struct markdown_writer *w)
-{
-	struct question_list lists[QUESTION_LISTS];
-
-	question_lists(w->input, lists);
-	for (size_t i = 0; i < QUESTION_LISTS; i++) {
-		const struct diff_neighbour_list *rows = lists[i].neighbours;
-
-		if (!rows || rows->count == 0)
-			continue;
-		markdown_emit_string(w, "**");
-		markdown_emit_string(w, lists[i].heading);
-		markdown_emit_string(w, "**\n\n| function | base | share | head | share | Δ | 95 % interval | state |\n"
-					"|:--|--:|--:|--:|--:|--:|--:|:--|\n");
-		for (size_t k = 0; k < rows->count && k < question_rows(w->input, USUAL_ROWS); k++)
-			question_lists_emit_row(w, &lists[i], &rows->rows[k]);
-		markdown_emit_string(w, "\n");
-	}
+	question_lists(d->input, lists);
+	if (document_is_text(d))
+		put_about(d);
+	for (size_t i = 0; i < QUESTION_LISTS; i++)
+		put_question_list(d, &lists[i]);
 }
 
 /* ---- JSON ---- */

@@ -2,6 +2,7 @@
 #include "render/suite.h"
 
 #include "diff/diff.h"
+#include "render/document.h"
 #include "render/suite_words.h"
 
 #include <math.h>
@@ -367,16 +368,16 @@ bool suite_words_functions(const struct render_suite *input, const struct render
 	return true;
 }
 
-bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err)
+void suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out)
 {
 	const struct diff *diff = part->input.diff;
 	size_t before = out->size;
+	struct error ignored;
 
-	if (!diff_append_place(diff, part->input.profiles, function, out, err))
-		return false;
+	if (!diff_append_place(diff, part->input.profiles, function, out, &ignored))
+		out->failed = true;
 	if (out->size == before)
 		buffer_append_string(out, format_module(diff_string(diff, diff->functions[function].shown_in)));
-	return true;
 }
 
 bool suite_words_has_remark(const struct diff_suite *suite, const struct diff_benchmark *b)
@@ -403,18 +404,16 @@ void suite_words_remark(const struct diff_suite *suite, const struct diff_benchm
 			b->code == DIFF_CODE_SAME ? "; " : "", (unsigned long long)b->more_executions);
 }
 
-bool suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err)
+void suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out)
 {
 	const struct render_part *part = render_part_of(input, benchmark);
 	uint32_t function = suite_words_because(input, part);
 
 	buffer_init(out, MAX_PLACE_BYTES);
-	if (function != PROFILE_NONE && !suite_words_place(part, function, out, err))
-		return false;
-	if (function == PROFILE_NONE)
+	if (function != PROFILE_NONE)
+		suite_words_place(part, function, out);
+	else
 		suite_words_remark(input->suite, &input->suite->benchmarks[benchmark], out);
-	buffer_append(out, "", 0);
-	return buffer_ok(out, err);
 }
 
 /* Returns the innermost function of the user's own above a node; PROFILE_NONE: there is none. */
@@ -429,18 +428,21 @@ static uint32_t user_function_above(const struct diff *diff, uint32_t node)
 	return PROFILE_NONE;
 }
 
-bool suite_words_caller(const struct render_part *part, uint32_t function, uint32_t *caller, struct error *err)
+/* Appends ", called from parse," to a function that is not the user's own. */
+static void suite_append_caller(const struct render_part *part, uint32_t function, struct buffer *words)
 {
 	const struct diff *diff = part->input.diff;
 	CLEANUP(cleanup_free) double *sums = NULL;
 	double sign = diff->functions[function].self.delta < 0 ? -1 : 1;
+	uint32_t caller = PROFILE_NONE;
 
-	*caller = PROFILE_NONE;
 	if (diff->functions[function].origin == PROFILE_ORIGIN_USER)
-		return true;
+		return;
 	sums = calloc(diff->function_count, sizeof(*sums));
-	if (!sums)
-		return error_set_memory(err);
+	if (!sums) {
+		words->failed = true;
+		return;
+	}
 	for (uint32_t i = 1; i < diff->node_count; i++) {
 		double base = diff->sides == DIFF_SIDES ? diff->node_self[DIFF_BASE][i] : 0;
 		uint32_t above;
@@ -450,9 +452,13 @@ bool suite_words_caller(const struct render_part *part, uint32_t function, uint3
 		sums[above] += sign * (diff->node_self[DIFF_HEAD][i] * diff->scale.factor - base);
 	}
 	for (uint32_t i = 0; i < diff->function_count; i++)
-		if (sums[i] > 0 && (*caller == PROFILE_NONE || sums[i] > sums[*caller]))
-			*caller = i;
-	return true;
+		if (sums[i] > 0 && (caller == PROFILE_NONE || sums[i] > sums[caller]))
+			caller = i;
+	if (caller == PROFILE_NONE)
+		return;
+	buffer_append_string(words, ", called from ");
+	document_name(words, diff_string(diff, diff->functions[caller].shown));
+	buffer_append_byte(words, ',');
 }
 
 /* Returns how many iterations, or executions where these are not known, the values of a part are of. */
@@ -495,7 +501,7 @@ static void suite_append_ratio(const struct diff *diff, const struct diff_estima
 }
 
 void suite_words_function(
-	const struct render_suite *input, const struct render_part *part, uint32_t function, struct buffer *out)
+	const struct render_suite *input, const struct render_part *part, uint32_t function, struct buffer *words)
 {
 	const struct diff *diff = part->input.diff;
 	const struct diff_function *f = &diff->functions[function];
@@ -503,17 +509,23 @@ void suite_words_function(
 	const char *per, *unit = diff_string(diff, diff->unit);
 	double units = count_units(input->suite, part, &per);
 
+	document_name(words, diff_string(diff, f->shown));
+	buffer_append_string(words, " (");
+	suite_words_place(part, function, words);
+	buffer_append_byte(words, ')');
+	suite_append_caller(part, function, words);
+	buffer_append_byte(words, ' ');
 	if (diff->sides != DIFF_SIDES) {
-		buffer_printf(out, "takes %s %s, %s", format_precise(e->head / units, unit).text, per,
+		buffer_printf(words, "takes %s %s, %s", format_precise(e->head / units, unit).text, per,
 			format_percent(format_share(e->head, diff->total.head)).text);
 		return;
 	}
 	if (e != &f->self)
-		buffer_append_string(out, "with all that it calls ");
-	suite_append_ratio(diff, e, out);
-	buffer_printf(out, ": %s %s", format_precise_delta(e->delta / units, unit).text, per);
+		buffer_append_string(words, "with all that it calls ");
+	suite_append_ratio(diff, e, words);
+	buffer_printf(words, ": %s %s", format_precise_delta(e->delta / units, unit).text, per);
 	if (!summary_proven(e->state))
-		buffer_append_string(out, " (not proven)");
+		buffer_append_string(words, " (not proven)");
 	else if (e == &f->self && summary_same_code(f, e->state))
-		buffer_append_string(out, "; its machine code is the same");
+		buffer_append_string(words, "; its machine code is the same");
 }

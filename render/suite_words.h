@@ -69,8 +69,7 @@ bool suite_words_functions(const struct render_suite *input, const struct render
 uint32_t suite_words_because(const struct render_suite *input, const struct render_part *part);
 
 /* Appends where a function's change is: "json.py:41"; without lines its module. Not cleaned. */
-COMMON_MUST_CHECK
-bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err);
+void suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out);
 
 /* Returns whether there is something to say of a benchmark that no place explains. */
 bool suite_words_has_remark(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
@@ -79,23 +78,16 @@ bool suite_words_has_remark(const struct diff_suite *suite, const struct diff_be
 void suite_words_remark(const struct diff_suite *suite, const struct diff_benchmark *benchmark, struct buffer *out);
 
 /*
- * Does the same for the function that explains a benchmark's change, NUL-terminated; if none does, what else there is
- * to say of it, or "". Makes `out`, which the caller deinitializes in any case.
+ * Makes `out` of the place of the function that explains a benchmark's change; if none does, of what else there is to
+ * say of it, or nothing.
  */
-COMMON_MUST_CHECK
-bool suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err);
+void suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out);
 
 /*
- * Finds the user's function that a function of a library or of the system works for: the innermost one on the stacks
- * that have most of its change, or of its value where there is one side. PROFILE_NONE: it is the user's own, or there
- * is none.
- */
-COMMON_MUST_CHECK
-bool suite_words_caller(const struct render_part *part, uint32_t function, uint32_t *caller, struct error *err);
-
-/*
- * Appends what changed in a function, as the end of a sentence about it: "takes 1.21 times as long: +3.10 µs per
- * iteration". Of one side: "takes 3.10 µs per iteration, 42.0 %".
+ * Appends what changed in a function, as words of a document: "memchr (string.c:12), called from parse, takes 1.21
+ * times as long: +3.10 µs per iteration". Of one side: "… takes 3.10 µs per iteration, 42.0 %". The caller is the
+ * user's function that one of a library or of the system works for: the innermost one on the stacks that have most of
+ * its change, or of its value where there is one side.
  */
 void suite_words_function(
-	const struct render_suite *input, const struct render_part *part, uint32_t function, struct buffer *out);
+	const struct render_suite *input, const struct render_part *part, uint32_t function, struct buffer *words);

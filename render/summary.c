@@ -24,14 +24,14 @@ bool summary_has_run_queue(const struct diff *diff)
 	return diff->run_queue.raw[DIFF_BASE] > 0 || diff->run_queue.raw[DIFF_HEAD] > 0;
 }
 
-void summary_machine_words(const struct render_input *input, struct buffer *out)
+void summary_machine_words(const struct render_input *input, const char *before, struct buffer *out)
 {
 	const struct profile *base = input->profiles[DIFF_BASE], *head = input->profiles[DIFF_HEAD];
 
 	if (base && head && base->facts.machine_busy_percent && head->facts.machine_busy_percent)
 		buffer_printf(out,
-			"Of the machine's CPU time %" PRIu32 " %% was in use in base and %" PRIu32 " %% in head.",
-			base->facts.machine_busy_percent, head->facts.machine_busy_percent);
+			"%sOf the machine's CPU time %" PRIu32 " %% was in use in base and %" PRIu32 " %% in head.",
+			before, base->facts.machine_busy_percent, head->facts.machine_busy_percent);
 }
 const char summary_compilation_title[] = "just-in-time compilation";
 const char summary_compilation_words[] =

@@ -23,10 +23,10 @@ bool summary_has_run_queue(const struct diff *diff);
 extern const char summary_run_queue_title[], summary_run_queue_words[];
 
 /*
- * Appends "Of the machine's CPU time 62 % was in use in base and 100 % in head.", by whichever programs; nothing if a
- * recording does not tell.
+ * Appends `before` and "Of the machine's CPU time 62 % was in use in base and 100 % in head.", by whichever programs;
+ * nothing if a recording does not tell.
  */
-void summary_machine_words(const struct render_input *input, struct buffer *out);
+void summary_machine_words(const struct render_input *input, const char *before, struct buffer *out);
 
 /* Returns whether functions have the time of an interpreter that runs them, and the sentence that says so. */
 bool summary_has_interpreter(const struct diff *diff);

@@ -2,15 +2,12 @@
 #include "render/table.h"
 
 #include "profile/profile.h"
+#include "render/document.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { GAP = 2, INDENT = 2, MIN_FLEXIBLE = 12, MAX_CELLS = 1 << 20 };
-
-void table_init(struct table *table, const struct table_column *columns, size_t column_count)
-{
-	*table = (struct table){ .columns = columns, .column_count = column_count };
-}
 
 void table_deinit(struct table *table)
 {
@@ -18,50 +15,59 @@ void table_deinit(struct table *table)
 		free(table->cells[i]);
 	free(table->cells);
 	free(table->styles);
-	free(table->are_groups);
 	*table = (struct table){ 0 };
 }
 
-/* Cells are cleaned first, so that their width is known. */
-static char *copy_clean(const char *text)
+/* Cells of text are cleaned first, so that their width is known. */
+static char *copy_cell(const struct table *table, const char *words)
 {
-	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
+	CLEANUP(buffer_deinit) struct buffer copy = { 0 }, clean = { 0 };
 
 	/* Compilers write names of megabytes, and a profile may hold any. */
+	buffer_init(&copy, (size_t)1 << 30);
 	buffer_init(&clean, (size_t)1 << 30);
-	unicode_append_clean(&clean, text);
+	if (table->form != DOCUMENT_TEXT) {
+		buffer_append_string(&clean, words);
+	} else {
+		document_text_words(&copy, words);
+		buffer_append(&copy, "", 0);
+		unicode_append_clean(&clean, copy.failed ? "" : copy.data);
+	}
 	buffer_append(&clean, "", 0);
-	return clean.failed ? NULL : TAKE(clean.data);
+	return clean.failed || copy.failed ? NULL : TAKE(clean.data);
 }
 
-void table_add(struct table *table, const char *const *cells, enum table_style style)
+void table_add(struct table *table, enum table_style style, const char *const *cells, size_t count)
 {
 	size_t first = table->row_count * table->column_count;
 	struct error ignored;
 
+	assert(count == table->column_count || style == TABLE_GROUP);
 	if (table->failed ||
 		!ARRAY_RESERVE(
 			&table->cells, &table->cell_capacity, first + table->column_count, MAX_CELLS, &ignored) ||
-		!ARRAY_RESERVE(&table->styles, &table->style_capacity, table->row_count + 1, MAX_CELLS, &ignored) ||
-		!ARRAY_RESERVE(&table->are_groups, &table->group_capacity, table->row_count + 1, MAX_CELLS, &ignored)) {
+		!ARRAY_RESERVE(&table->styles, &table->style_capacity, table->row_count + 1, MAX_CELLS, &ignored)) {
 		table->failed = true;
 		return;
 	}
 	for (size_t i = 0; i < table->column_count; i++) {
-		table->cells[first + i] = copy_clean(cells[i] ? cells[i] : "");
+		table->cells[first + i] = copy_cell(table, i < count && cells[i] ? cells[i] : "");
 		table->failed |= !table->cells[first + i];
 	}
-	table->are_groups[table->row_count] = false;
 	table->styles[table->row_count++] = style;
 }
 
-void table_add_group(struct table *table, const char *text)
+void table_add_group(struct table *table, const char *words)
 {
-	const char *cells[TABLE_MAX_COLUMNS] = { text };
+	if (table->form == DOCUMENT_TEXT)
+		TABLE_ADD(table, TABLE_GROUP, words);
+}
 
-	table_add(table, cells, TABLE_BOLD);
-	if (!table->failed)
-		table->are_groups[table->row_count - 1] = true;
+bool table_has(const struct table *table, size_t column)
+{
+	const struct table_column *c = &table->columns[column];
+
+	return !c->hidden && (c->only == 0 || c->only == table->form);
 }
 
 static size_t total_width(const struct table *table, const size_t *widths)
@@ -83,12 +89,11 @@ static void table_measure(const struct table *table, size_t *widths)
 		for (size_t row = 0; row < table->row_count; row++) {
 			size_t width = unicode_text_width(table->cells[row * table->column_count + i]);
 
-			if (table->are_groups[row])
-				continue;
-			most = width > most ? width : most;
+			if (table->styles[row] != TABLE_GROUP && table_has(table, i))
+				most = width > most ? width : most;
 		}
 		/* A column without any entry is left out together with its title. */
-		widths[i] = most == 0 ? 0 : most;
+		widths[i] = most;
 		if (most > 0 && unicode_text_width(table->columns[i].title) > most)
 			widths[i] = unicode_text_width(table->columns[i].title);
 	}
@@ -195,8 +200,10 @@ const char *table_style_on(enum table_style style, bool colour)
 		return "";
 	switch (style) {
 	case TABLE_PLAIN:
+	case TABLE_MAIN:
 		return "";
 	case TABLE_BOLD:
+	case TABLE_GROUP:
 		return "\033[1m";
 	case TABLE_RED:
 		return "\033[31m";
@@ -210,16 +217,14 @@ const char *table_style_on(enum table_style style, bool colour)
 
 const char *table_style_off(enum table_style style, bool colour)
 {
-	return colour && style != TABLE_PLAIN ? "\033[0m" : "";
+	return table_style_on(style, colour)[0] ? "\033[0m" : "";
 }
 
-bool table_write(const struct table *table, size_t width, bool colour, struct buffer *out, struct error *err)
+void table_write(const struct table *table, size_t width, bool colour, struct buffer *out)
 {
 	size_t widths[TABLE_MAX_COLUMNS] = { 0 };
 	const char *titles[TABLE_MAX_COLUMNS];
 
-	if (table->failed)
-		return error_set_memory(err);
 	table_fit(table, widths, width);
 	for (size_t i = 0; i < table->column_count; i++)
 		titles[i] = table->columns[i].title;
@@ -231,12 +236,11 @@ bool table_write(const struct table *table, size_t width, bool colour, struct bu
 		const char *const *cells = (const char *const *)&table->cells[row * table->column_count];
 
 		buffer_append_string(out, table_style_on(table->styles[row], colour));
-		if (table->are_groups[row])
+		if (table->styles[row] == TABLE_GROUP)
 			unicode_append_middle(out, cells[0], width);
 		else
 			write_cells(table, widths, cells, out);
 		buffer_append_string(out, table_style_off(table->styles[row], colour));
 		buffer_append_byte(out, '\n');
 	}
-	return true;
 }

@@ -187,7 +187,7 @@ static void real_files_change_in_no_more_lines_than_git_says(void **state)
 {
 	static char lines[2][MOST_LINES][256];
 	static const char *const pairs[][2] = { { "diff/listing/rows.c", "diff/listing/side.c" },
-		{ "render/suite_text.c", "render/suite_markdown.c" },
+		{ "render/suite_document.c", "render/history_document.c" },
 		{ "diff/listing/align.c", "diff/listing/align.c" } };
 
 	for (size_t p = 0; p < sizeof(pairs) / sizeof(pairs[0]); p++) {

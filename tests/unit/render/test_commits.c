@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/commit_lines.h"
+#include "render/document.h"
 #include "report_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
@@ -50,9 +51,9 @@ static void rank(struct ranked *r, const struct fixture *fixture)
 	r->commits.not_executed_count = 1;
 }
 
-static void append_line(void *context, struct buffer *line, size_t indent)
+static void append_line(void *context, struct buffer *line, bool is_suspect)
 {
-	buffer_printf(context, "%zu:", indent);
+	buffer_printf(context, "%d:", is_suspect);
 	buffer_append(context, line->data, line->size);
 	buffer_append_byte(context, '\n');
 }
@@ -69,8 +70,8 @@ static void lines_are_the_sentence_the_suspects_and_the_rest(void **state)
 	commit_lines(&ranked.commits, append_line, &lines);
 	buffer_printf(&expected,
 		"0:Commits: aaaaaaaaaa is the first suspect.\n"
-		"3:1. 75 %%  aaaaaaaaaa escape | <b>queries</b> — %s\n"
-		"3:2. 25 %%  bbbbbbbbbb use @someone's `regex`\x1b[31m — %s\n"
+		"1:1. 75 %%  aaaaaaaaaa escape | <b>queries</b> — " DOCUMENT_NAME "%s" DOCUMENT_END "\n"
+		"1:2. 25 %%  bbbbbbbbbb use @someone's `regex`\x1b[31m — " DOCUMENT_NAME "%s" DOCUMENT_END "\n"
 		"0:1 of 3 commits touched no code that was sampled.\n",
 		diff_string(fixture.diff, fixture.diff->functions[0].shown),
 		diff_string(fixture.diff, fixture.diff->functions[1].shown));
