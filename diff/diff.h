@@ -11,6 +11,7 @@
  *	groups.h		functions in groups that somebody asks about (--by)
  *	lines.h			the time of each line of a function
  *	neighbours.h		callers and callees
+ *	waits.h			waits of threads by class, function, lock and who ended them
  *	listing/		functions line by line
  *	repository/		a git repository
  *	commits/		which commits touched what is proven to differ
@@ -27,3 +28,4 @@
 #include "diff/neighbours.h"
 #include "diff/repository/repository.h"
 #include "diff/suite.h"
+#include "diff/waits.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "render/report.h"
 #include "render/table.h"
-#include "render/waits.h"
 
 /*
  * What people read of a report, a comparison, a suite or a history, built block by block: headings, sentences, items,

@@ -652,7 +652,7 @@ bool json_document(const struct render_input *input, const struct diff_suite *su
 	CLEANUP(decref_cleanup) json_t *root = json_object();
 	CLEANUP(waits_cleanup) struct waits *waits = NULL;
 
-	if (!waits_create(input, &waits, err))
+	if (!waits_create(input->diff, input->profiles, &waits, err))
 		return false;
 	w.waits = waits;
 	put_document(&w, root);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/waits.h"
+#include "render/report.h"
 
 /*
  * Appends the object of a function of the diff, by its number, in one line, as docs/json.md describes it. `waits` NULL:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's block of waits: their classes by node, and who ended them. */
 #include "render/page_data.h"
-#include "render/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +158,7 @@ bool page_data_waits(const struct render_input *input, struct buffer *out, struc
 	CLEANUP(waits_cleanup) struct waits *waits = NULL;
 	CLEANUP(cleanup_free) struct page_key *keys = NULL;
 
-	if (!waits_create(input, &waits, err))
+	if (!waits_create(input->diff, input->profiles, &waits, err))
 		return false;
 	keys = sorted_keys(input->diff);
 	if (!keys)

@@ -7,19 +7,68 @@
 
 enum { MOST_LOCKS = 5, MOST_PLACES = 10 };
 
+/*
+ * Threads may wait in requests for as long as these take, or for a multiple of it where several threads work on one.
+ * What is far beyond that is waited beside the requests, and no request is slower for it.
+ */
+static void append_beside(const struct waits_rate *rate, double waiting, struct buffer *out)
+{
+	static const double least_ratio = 2;
+	double each = waiting / rate->count;
+
+	if (strcmp(rate->words, "per request") == 0 && each > least_ratio * rate->answer_ns)
+		buffer_printf(out,
+			"; a request takes %s on average, so most of this is waited beside requests: rules of --wait-rules "
+			"can call it idle",
+			format_value(rate->answer_ns, "nanoseconds").text);
+}
+
+/*
+ * Appends "waiting: 12.3 s, 1.23 s per second: lock 80.1 %, io 12.0 %; idle 40.2 s not counted" about a side, without a
+ * full stop, with what is to be known of these figures; nothing if it has no waits.
+ */
+static void append_waiting(const struct waits *waits, enum diff_side side, struct buffer *out)
+{
+	const int64_t *total = waits_total(waits, side);
+	enum profile_wait_class order[PROFILE_WAIT_COUNT];
+	struct waits_rate rate = waits_rate(waits, side);
+	size_t count = profile_waits_by_time(total, order);
+	double waiting = 0;
+
+	for (size_t i = 0; i < count; i++)
+		waiting += (double)total[order[i]];
+	if (count == 0 && total[PROFILE_WAIT_IDLE] == 0)
+		return;
+	buffer_printf(out, "waiting: %s", format_value(waiting, "nanoseconds").text);
+	if (rate.count > 0 && waiting > 0)
+		buffer_printf(out, ", %s %s", format_value(waiting / rate.count, "nanoseconds").text, rate.words);
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(out, "%s%s %s", i ? ", " : ": ", profile_wait_info(order[i])->words,
+			format_percent(format_share((double)total[order[i]], waiting)).text);
+	if (total[PROFILE_WAIT_IDLE] > 0)
+		buffer_printf(out, "; idle %s not counted",
+			format_value((double)total[PROFILE_WAIT_IDLE], "nanoseconds").text);
+	append_beside(&rate, waiting, out);
+}
+
 void parts_waits(struct document *d, enum diff_side side, const char *label)
 {
+	const char *unseen;
 	size_t before;
 
 	if (!d->waits || !document_is_text(d))
 		return;
 	buffer_append_string(&d->words, label);
 	before = d->words.size;
-	waits_sentence(d->waits, side, &d->words);
-	if (d->words.size == before)
+	append_waiting(d->waits, side, &d->words);
+	if (d->words.size == before) {
 		d->words.size = 0;
-	else
-		document_put(d, label[0] ? DOCUMENT_SIDE : DOCUMENT_PARAGRAPH, ".");
+		return;
+	}
+	unseen = profile_waits_unseen(d->input->profiles[side]);
+	if (unseen)
+		buffer_printf(&d->words, ". Not seen: %s", unseen);
+	document_put(d, label[0] ? DOCUMENT_SIDE : DOCUMENT_PARAGRAPH, ".");
 }
 
 /* A function where threads wait, and for how long. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/foreign/foreign.h"
-#include "render/waits.h"
+#include "render/report.h"
 
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
@@ -128,7 +128,7 @@ static struct report report_of(struct profile *profile, const char *metric, bool
 	report.input = (struct render_input){ .diff = report.diff, .profiles = { [DIFF_HEAD] = report.profile } };
 	if (compared)
 		report.input.profiles[DIFF_BASE] = report.profile;
-	assert_true(waits_create(&report.input, &report.waits, &err));
+	assert_true(waits_create(report.diff, report.input.profiles, &report.waits, &err));
 	return report;
 }
 
@@ -416,8 +416,7 @@ static void a_recording_of_cpu_time_has_none(void **state)
 
 	assert_true(foreign_read("main;work 5\n", 12, "folded", &profile, &err));
 	assert_true(diff_create_single(profile, &(struct diff_options){ 0 }, &diff, &err));
-	assert_true(waits_create(
-		&(struct render_input){ .diff = diff, .profiles = { [DIFF_HEAD] = profile } }, &waits, &err));
+	assert_true(waits_create(diff, (const struct profile *const[DIFF_SIDES]){ NULL, profile }, &waits, &err));
 	assert_null(waits);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/report.h"
+#include "diff/model.h"
 
 /*
  * The waits of threads: for what, in which functions, and who ended them. It is of all waits of a recording, whatever
@@ -15,7 +15,8 @@ struct waits;
 
 /* Adds up the waits. NULL in `*waits`: no side has waits. */
 COMMON_MUST_CHECK
-bool waits_create(const struct render_input *input, struct waits **waits, struct error *err);
+bool waits_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], struct waits **waits,
+	struct error *err);
 void waits_destroy(struct waits *waits);
 
 static inline void waits_cleanup(struct waits **waits)
@@ -83,12 +84,7 @@ void waits_lock_words(const struct waits_lock *lock, struct buffer *out);
 struct waits_rate {
 	double count;
 	const char *words; /* "per request", "per run", "per second". Static */
+	double answer_ns;  /* of requests: how long one takes on average; NAN: not known */
 };
 
 struct waits_rate waits_rate(const struct waits *waits, enum diff_side side);
-
-/*
- * Appends "waiting: 12.3 s, 1.23 s per second: lock 80.1 %, io 12.0 %; idle 40.2 s not counted" about a side, without a
- * full stop, with what is to be known of these figures; nothing if it has no waits.
- */
-void waits_sentence(const struct waits *waits, enum diff_side side, struct buffer *out);

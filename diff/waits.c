@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "render/waits.h"
-
-#include "render/format.h"
+#include "diff/waits.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +21,6 @@ struct waits_side {
 	struct waits_release *releases; /* owned: by falling time */
 	size_t release_count;
 	struct waits_rate rate;
-	double answer_ns;   /* how long a request takes on average; NAN: not known */
-	const char *unseen; /* profile_waits_unseen() */
 };
 
 struct waits {
@@ -43,7 +40,7 @@ struct waits_work {
 	uint32_t *callers; /* owned: [stack] function of the profile that is the site of it */
 };
 
-static void render_waits_work_deinit(struct waits_work *w)
+static void waits_work_deinit(struct waits_work *w)
 {
 	free(w->classes);
 	free(w->sums);
@@ -111,7 +108,7 @@ static bool find_sites(struct waits_work *w, struct error *err)
 	return true;
 }
 
-static void render_waits_find_callers(struct waits_work *w)
+static void waits_find_callers(struct waits_work *w)
 {
 	const struct profile *profile = w->profile;
 
@@ -141,7 +138,7 @@ static int64_t wait_of_sample(const struct waits_work *w, const struct profile_w
 	return saturating_add(values[types->off_cpu], values[types->idle]);
 }
 
-static void render_waits_add_to(int64_t *sum, int64_t value)
+static void waits_add_to(int64_t *sum, int64_t value)
 {
 	*sum = saturating_add(*sum, value);
 }
@@ -157,15 +154,15 @@ static void sum_class(struct waits_work *w, enum profile_wait_class wait_class)
 
 		if (wait_ns == 0)
 			continue;
-		render_waits_add_to(&w->sums[w->nodes[i]], wait_ns);
-		render_waits_add_to(&w->side->total[wait_class], wait_ns);
+		waits_add_to(&w->sums[w->nodes[i]], wait_ns);
+		waits_add_to(&w->side->total[wait_class], wait_ns);
 		if (w->sites[w->nodes[i]] != PROFILE_NONE)
-			render_waits_add_to(&w->side->at[w->sites[w->nodes[i]]][wait_class], wait_ns);
+			waits_add_to(&w->side->at[w->sites[w->nodes[i]]][wait_class], wait_ns);
 	}
 	for (size_t i = diff->node_count; i-- > 1;) {
-		render_waits_add_to(&w->sums[diff->nodes[i].parent], w->sums[i]);
+		waits_add_to(&w->sums[diff->nodes[i].parent], w->sums[i]);
 		if (w->outermost[i])
-			render_waits_add_to(&w->side->in[diff->nodes[i].function][wait_class], w->sums[i]);
+			waits_add_to(&w->side->in[diff->nodes[i].function][wait_class], w->sums[i]);
 	}
 }
 
@@ -212,7 +209,7 @@ static void list_sum(struct waits_list *list)
 	qsort(items, list->count, sizeof(*items), by_site_and_key);
 	for (size_t i = 1; i < list->count; i++) {
 		if (by_site_and_key(&items[kept], &items[i]) == 0)
-			render_waits_add_to(&items[kept].ns, items[i].ns);
+			waits_add_to(&items[kept].ns, items[i].ns);
 		else
 			items[++kept] = items[i];
 	}
@@ -275,7 +272,7 @@ static void join_releases(struct waits_side *side)
 	qsort(side->releases, side->release_count, sizeof(*side->releases), by_node_lock_and_releaser);
 	for (size_t i = 1; i < side->release_count; i++) {
 		if (by_node_lock_and_releaser(&side->releases[kept], &side->releases[i]) == 0)
-			render_waits_add_to(&side->releases[kept].ns, side->releases[i].ns);
+			waits_add_to(&side->releases[kept].ns, side->releases[i].ns);
 		else
 			side->releases[++kept] = side->releases[i];
 	}
@@ -387,7 +384,7 @@ static bool add_locks(struct waits_work *w, const uint32_t *nodes, struct error 
 			profile_wait_class_of_stack(profile, release->stack) == PROFILE_WAIT_IDLE)
 			continue;
 		lock = lock_of[release->lock];
-		render_waits_add_to(&w->side->locks[lock].ns, release->weight_ns);
+		waits_add_to(&w->side->locks[lock].ns, release->weight_ns);
 		if (site != PROFILE_NONE)
 			callers->items[callers->count++] = (struct waits_releaser){ lock, site,
 				diff_string(w->diff, w->diff->functions[site].name),
@@ -414,6 +411,14 @@ static bool sum_releases(struct waits_work *w, struct error *err)
 
 /* ---- Rates ---- */
 
+static double mean_answer(const struct profile *profile)
+{
+	uint64_t counts[PROFILE_LATENCY_BUCKETS];
+
+	profile_latency_counts(profile, PROFILE_EXCHANGE_ANSWERED, counts);
+	return profile_latency_mean(counts);
+}
+
 static struct waits_rate rate_of(const struct diff *diff, const struct profile *profile, enum diff_side side)
 {
 	double seconds = 0;
@@ -424,9 +429,9 @@ static struct waits_rate rate_of(const struct diff *diff, const struct profile *
 		whole = whole && profile->runs[i].whole_command;
 	}
 	if (diff->requests[side].count > 0 && diff->requests_doubt == 0)
-		return (struct waits_rate){ diff->requests[side].count, "per request" };
-	return whole ? (struct waits_rate){ (double)profile->run_count, "per run" }
-		     : (struct waits_rate){ seconds, "per second" };
+		return (struct waits_rate){ diff->requests[side].count, "per request", mean_answer(profile) };
+	return whole ? (struct waits_rate){ (double)profile->run_count, "per run", NAN }
+		     : (struct waits_rate){ seconds, "per second", NAN };
 }
 
 struct waits_rate waits_rate(const struct waits *waits, enum diff_side side)
@@ -436,53 +441,44 @@ struct waits_rate waits_rate(const struct waits *waits, enum diff_side side)
 
 /* ---- Both sides ---- */
 
-static double mean_answer(const struct profile *profile)
+static bool waits_sum_side(const struct diff *diff, const struct profile *profile, enum diff_side side,
+	struct waits *waits, struct error *err)
 {
-	uint64_t counts[PROFILE_LATENCY_BUCKETS];
-
-	profile_latency_counts(profile, PROFILE_EXCHANGE_ANSWERED, counts);
-	return profile_latency_mean(counts);
-}
-
-static bool render_waits_sum_side(
-	const struct render_input *input, enum diff_side side, struct waits *waits, struct error *err)
-{
-	struct waits_work w = { .diff = input->diff,
-		.profile = input->profiles[side],
-		.nodes = input->diff->sample_nodes[side],
-		.side = &waits->sides[side] };
+	struct waits_work w = {
+		.diff = diff, .profile = profile, .nodes = diff->sample_nodes[side], .side = &waits->sides[side]
+	};
 	bool ok = work_init(&w, err) && find_sites(&w, err);
 
 	w.side->rate = rate_of(w.diff, w.profile, side);
-	w.side->answer_ns = mean_answer(w.profile);
-	w.side->unseen = profile_waits_unseen(w.profile);
 	if (ok) {
-		render_waits_find_callers(&w);
+		waits_find_callers(&w);
 		sum_classes(&w);
 		ok = sum_releases(&w, err);
 	}
-	render_waits_work_deinit(&w);
+	waits_work_deinit(&w);
 	return ok;
 }
 
-static bool render_waits_has_waits(const struct render_input *input, enum diff_side side)
+static bool side_has_waits(
+	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], enum diff_side side)
 {
-	return input->profiles[side] && input->diff->sample_nodes[side] && profile_has_waits(input->profiles[side]);
+	return profiles[side] && diff->sample_nodes[side] && profile_has_waits(profiles[side]);
 }
 
-bool waits_create(const struct render_input *input, struct waits **waits, struct error *err)
+bool waits_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], struct waits **waits,
+	struct error *err)
 {
 	struct waits *made;
 
 	*waits = NULL;
-	if (!render_waits_has_waits(input, DIFF_BASE) && !render_waits_has_waits(input, DIFF_HEAD))
+	if (!side_has_waits(diff, profiles, DIFF_BASE) && !side_has_waits(diff, profiles, DIFF_HEAD))
 		return true;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (render_waits_has_waits(input, (enum diff_side)side) &&
-			!render_waits_sum_side(input, (enum diff_side)side, made, err)) {
+		if (side_has_waits(diff, profiles, (enum diff_side)side) &&
+			!waits_sum_side(diff, profiles[side], (enum diff_side)side, made, err)) {
 			waits_destroy(made);
 			return false;
 		}
@@ -559,46 +555,4 @@ void waits_lock_words(const struct waits_lock *lock, struct buffer *out)
 		buffer_append_string(out, lock->name);
 	else
 		buffer_printf(out, "lock %" PRIu32 " (no name)", lock->number);
-}
-
-/*
- * Threads may wait in requests for as long as these take, or for a multiple of it where several threads work on one.
- * What is far beyond that is waited beside the requests, and no request is slower for it.
- */
-static void append_beside(const struct waits_side *side, double waiting, struct buffer *out)
-{
-	static const double least_ratio = 2;
-	double each = waiting / side->rate.count;
-
-	if (strcmp(side->rate.words, "per request") == 0 && each > least_ratio * side->answer_ns)
-		buffer_printf(out,
-			"; a request takes %s on average, so most of this is waited beside requests: rules of --wait-rules "
-			"can call it idle",
-			format_value(side->answer_ns, "nanoseconds").text);
-}
-
-void waits_sentence(const struct waits *waits, enum diff_side side, struct buffer *out)
-{
-	const int64_t *total = waits_total(waits, side);
-	enum profile_wait_class order[PROFILE_WAIT_COUNT];
-	struct waits_rate rate = waits_rate(waits, side);
-	size_t count = profile_waits_by_time(total, order);
-	double waiting = 0;
-
-	for (size_t i = 0; i < count; i++)
-		waiting += (double)total[order[i]];
-	if (count == 0 && total[PROFILE_WAIT_IDLE] == 0)
-		return;
-	buffer_printf(out, "waiting: %s", format_value(waiting, "nanoseconds").text);
-	if (rate.count > 0 && waiting > 0)
-		buffer_printf(out, ", %s %s", format_value(waiting / rate.count, "nanoseconds").text, rate.words);
-	for (size_t i = 0; i < count; i++)
-		buffer_printf(out, "%s%s %s", i ? ", " : ": ", profile_wait_info(order[i])->words,
-			format_percent(format_share((double)total[order[i]], waiting)).text);
-	if (total[PROFILE_WAIT_IDLE] > 0)
-		buffer_printf(out, "; idle %s not counted",
-			format_value((double)total[PROFILE_WAIT_IDLE], "nanoseconds").text);
-	append_beside(&waits->sides[side], waiting, out);
-	if (waits->sides[side].unseen)
-		buffer_printf(out, ". Not seen: %s", waits->sides[side].unseen);
 }
