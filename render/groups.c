@@ -89,80 +89,57 @@ void groups_put(struct document *d)
 
 /* ---- JSON ---- */
 
-static void render_groups_put_number(struct buffer *out, const char *name, const char *suffix, double value)
+static void render_groups_put_compared(const struct diff *diff, const struct diff_group *group, struct buffer *out)
 {
-	buffer_printf(out, ",\"%s%s\":", name, suffix);
-	json_text_number(out, value);
-}
-
-static void render_groups_put_compared(
-	const struct render_input *input, const struct diff_group *group, struct buffer *out)
-{
-	const struct diff *diff = input->diff;
 	const struct diff_estimate *e = &group->time;
-	const char *suffix = diff->is_time ? "_ns" : "";
+	bool has_base = e->base > 0;
 
-	buffer_printf(out, ",\"verdict\":\"%s\"", diff_state_name(e->state));
-	render_groups_put_number(out, "base", suffix, group->raw[DIFF_BASE]);
-	render_groups_put_number(out, "head", suffix, group->raw[DIFF_HEAD]);
-	render_groups_put_number(out, "delta_pct", "", e->base > 0 ? 100 * e->delta / e->base : NAN);
-	if (isfinite(e->ci_low) && isfinite(e->ci_high) && e->base > 0) {
-		buffer_append_string(out, ",\"ci\":[");
-		json_text_number(out, 100 * e->ci_low / e->base);
-		buffer_append_byte(out, ',');
-		json_text_number(out, 100 * e->ci_high / e->base);
-		buffer_append_byte(out, ']');
-	} else {
-		buffer_append_string(out, ",\"ci\":null");
-	}
-	render_groups_put_number(out, "q", "", e->q);
-	render_groups_put_number(out, "base_count", "", group->samples[DIFF_BASE]);
-	render_groups_put_number(out, "head_count", "", group->samples[DIFF_HEAD]);
+	json_text_member(out, "verdict", diff_state_name(e->state));
+	json_text_member_number(out, diff->is_time ? "base_ns" : "base", group->raw[DIFF_BASE]);
+	json_text_member_number(out, diff->is_time ? "head_ns" : "head", group->raw[DIFF_HEAD]);
+	json_text_member_number(out, "delta_pct", has_base ? 100 * e->delta / e->base : NAN);
+	json_text_member_interval(
+		out, "ci", has_base ? 100 * e->ci_low / e->base : NAN, has_base ? 100 * e->ci_high / e->base : NAN);
+	json_text_member_number(out, "q", e->q);
+	json_text_member_number(out, "base_count", group->samples[DIFF_BASE]);
+	json_text_member_number(out, "head_count", group->samples[DIFF_HEAD]);
 }
 
-static bool put_group(const struct render_input *input, const struct diff_group *group, struct buffer *out)
+static void put_group(const struct render_input *input, const struct diff_group *group, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
 
-	buffer_append_string(out, "{\"key\":");
-	if (!json_text_string(out, groups_of(input)->key))
-		return false;
-	buffer_append_string(out, ",\"value\":");
-	if (!json_text_string(out, diff_group_value(groups_of(input), group)))
-		return false;
+	json_text_open(out, '{');
+	json_text_member(out, "key", groups_of(input)->key);
+	json_text_member(out, "value", diff_group_value(groups_of(input), group));
 	if (diff->sides == DIFF_SIDES) {
-		render_groups_put_compared(input, group, out);
+		render_groups_put_compared(diff, group, out);
 	} else {
-		render_groups_put_number(out, "total", diff->is_time ? "_ns" : "", group->raw[DIFF_HEAD]);
-		render_groups_put_number(out, "pct", "", format_share(group->time.head, diff->total.head));
-		render_groups_put_number(out, "count", "", group->samples[DIFF_HEAD]);
+		json_text_member_number(out, diff->is_time ? "total_ns" : "total", group->raw[DIFF_HEAD]);
+		json_text_member_number(out, "pct", format_share(group->time.head, diff->total.head));
+		json_text_member_number(out, "count", group->samples[DIFF_HEAD]);
 	}
-	buffer_append_string(out, ",\"top\":[");
-	for (size_t i = 0; i < group->top_count; i++) {
-		buffer_append_string(out, i ? "," : "");
-		if (!json_text_string(out, diff_string(diff, diff->functions[group->top[i]].name)))
-			return false;
-	}
-	buffer_append_string(out, "]}");
-	return true;
+	json_text_key(out, "top");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < group->top_count; i++)
+		json_text_string(out, diff_string(diff, diff->functions[group->top[i]].name));
+	json_text_close(out, ']');
+	json_text_close(out, '}');
 }
 
-bool groups_json(const struct render_input *input, struct buffer *out)
+void groups_json(const struct render_input *input, struct buffer *out)
 {
 	const struct diff_groups *groups = groups_of(input);
 	size_t rows;
 
 	if (!groups)
-		return true;
+		return;
 	rows = render_groups_rows_of(input, groups->count);
-	buffer_append_string(out, ",\n \"groups\": [");
+	json_text_list(out, "groups");
 	for (size_t i = 0; i < rows; i++) {
-		buffer_append_string(out, i ? ",\n  " : "\n  ");
-		if (!put_group(input, &groups->items[i], out))
-			return false;
+		json_text_line(out, 2);
+		put_group(input, &groups->items[i], out);
 	}
-	buffer_append_string(out, rows ? "\n ]" : "]");
-	if (rows < groups->count)
-		buffer_printf(out, ",\n \"groups_left_out\": %zu", groups->count - rows);
-	return true;
+	json_text_end_list(out);
+	json_text_left_out(out, "groups", groups->count - rows);
 }

@@ -8,6 +8,5 @@
 struct document;
 void groups_put(struct document *d);
 
-/* Appends the member `groups`, with a comma before it. False: no memory. */
-COMMON_MUST_CHECK
-bool groups_json(const struct render_input *input, struct buffer *out);
+/* Appends the member `groups`. */
+void groups_json(const struct render_input *input, struct buffer *out);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a history in JSON by schema kelvin.history/1 (docs/json.md): the profiles of all series one after another. */
-#include "render/history_words.h"
+#include "render/history_json.h"
 #include "render/json_text.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-struct document {
+struct document_json {
 	const struct render_history *input;
 	const struct history *history;
 	struct buffer *out;
@@ -17,13 +17,13 @@ struct document {
 	double *values;       /* owned; [profile of the series] */
 };
 
-static void document_deinit(struct document *d)
+static void document_json_deinit(struct document_json *d)
 {
 	free(d->values);
 }
 
 /* Has the writer write of a series. */
-static bool take_series(struct document *d, size_t number, struct error *err)
+static bool take_series(struct document_json *d, size_t number, struct error *err)
 {
 	d->number = number;
 	d->first = 0;
@@ -38,58 +38,44 @@ static bool take_series(struct document *d, size_t number, struct error *err)
 
 /* ---- Values ---- */
 
-static void put_integer(struct document *d, const char *key, size_t value)
+/* Writes when a profile was recorded. */
+static void history_json_put_time(struct document_json *d, size_t index)
 {
-	buffer_printf(d->out, ",\"%s\":%zu", key, value);
-}
-
-/* Null if the text is empty. */
-static bool history_json_put_text(struct document *d, const char *key, const char *text)
-{
-	if (text[0])
-		return json_text_member(d->out, key, text);
-	buffer_printf(d->out, ",\"%s\":null", key);
-	return true;
-}
-
-static void history_json_put_time(struct document *d, size_t index)
-{
-	struct format_text time = history_words_stamp(history_words_profile(&d->words, index)->start_unix_ns);
-
-	buffer_append_string(d->out, ",\"time\":");
-	if (time.text[0])
-		buffer_printf(d->out, "\"%s\"", time.text);
-	else
-		JSON_TEXT(d->out, "null");
+	json_text_member_if(
+		d->out, "time", history_words_stamp(history_words_profile(&d->words, index)->start_unix_ns).text);
 }
 
 /* Writes the profile behind a point: {"index", "name", "time"}. */
-static bool history_json_put_place(struct document *d, const char *key, size_t point)
+static void history_json_put_place(struct document_json *d, const char *key, size_t point)
 {
 	size_t at = d->series->points[point].at;
 
-	buffer_printf(d->out, ",\"%s\":{\"index\":%zu", key, d->first + at);
-	if (!json_text_member(
-		    d->out, "name", summary_string(d->history->set, history_words_profile(&d->words, at)->name)))
-		return false;
+	json_text_key(d->out, key);
+	json_text_open(d->out, '{');
+	json_text_member_integer(d->out, "index", (int64_t)(d->first + at));
+	json_text_member(d->out, "name", summary_string(d->history->set, history_words_profile(&d->words, at)->name));
 	history_json_put_time(d, at);
-	JSON_TEXT(d->out, "}");
-	return true;
+	json_text_close(d->out, '}');
 }
 
 /* Returns values in percent of the usual total; those of the total are in the unit. */
-static double history_json_percent_of(const struct document *d, uint32_t function, double value)
+static double history_json_percent_of(const struct document_json *d, uint32_t function, double value)
 {
 	return function == HISTORY_WHOLE ? format_share(value, d->series->typical_total) : value;
 }
 
+static void put_percent_of(struct document_json *d, const char *key, uint32_t function, double value)
+{
+	json_text_member_number(d->out, key, history_json_percent_of(d, function, value));
+}
+
 /* Writes a value per request or per run. */
-static void put_per(struct document *d, const char *key, uint32_t function, double value)
+static void put_per(struct document_json *d, const char *key, uint32_t function, double value)
 {
 	json_text_member_number(d->out, key, d->words.is_per ? history_words_per(&d->words, function, value) : NAN);
 }
 
-static bool history_json_put_function(struct document *d, uint32_t function)
+static void history_json_put_function(struct document_json *d, uint32_t function)
 {
 	const struct summary_set *set = d->history->set;
 	const struct summary_function *f = function == HISTORY_WHOLE ? NULL : &set->functions[function];
@@ -97,298 +83,263 @@ static bool history_json_put_function(struct document *d, uint32_t function)
 
 	if (f)
 		history_words_id(set, f, id);
-	JSON_TEXT(d->out, "{\"function\":");
-	return json_text_string(d->out, history_words_name(&d->words, function)) &&
-	       json_text_member(d->out, "module", f ? summary_string(set, f->module) : "") &&
-	       history_json_put_text(d, "id", id);
+	json_text_member(d->out, "function", history_words_name(&d->words, function));
+	json_text_member(d->out, "module", f ? summary_string(set, f->module) : "");
+	json_text_member_if(d->out, "id", id);
 }
 
 /* Its values in each profile of the series, in percent. */
-static void put_values(struct document *d, uint32_t function, bool is_self)
+static void put_values(struct document_json *d, uint32_t function, bool is_self)
 {
 	history_values(d->history, d->series, function, is_self, d->values);
-	JSON_TEXT(d->out, ",\"values_pct\":[");
-	for (size_t i = 0; i < d->series->count; i++) {
-		buffer_append_string(d->out, i ? "," : "");
+	json_text_key(d->out, "values_pct");
+	json_text_open(d->out, '[');
+	for (size_t i = 0; i < d->series->count; i++)
 		json_text_number(d->out, history_json_percent_of(d, function, d->values[i]));
-	}
-	JSON_TEXT(d->out, "]");
+	json_text_close(d->out, ']');
 }
 
 /* ---- Changes ---- */
 
-static void history_json_put_interval(struct document *d, const struct history_change *change)
-{
-	if (!isfinite(change->ci_low) || !isfinite(change->ci_high)) {
-		JSON_TEXT(d->out, ",\"ci\":null");
-		return;
-	}
-	JSON_TEXT(d->out, ",\"ci\":[");
-	json_text_number(d->out, history_json_percent_of(d, change->function, change->ci_low));
-	JSON_TEXT(d->out, ",");
-	json_text_number(d->out, history_json_percent_of(d, change->function, change->ci_high));
-	JSON_TEXT(d->out, "]");
-}
-
-static void put_figures(struct document *d, const struct history_change *change)
+static void put_figures(struct document_json *d, const struct history_change *change)
 {
 	const uint32_t function = change->function;
 
-	json_text_member_number(d->out, "before_pct", history_json_percent_of(d, function, change->before));
-	json_text_member_number(d->out, "after_pct", history_json_percent_of(d, function, change->after));
-	json_text_member_number(d->out, "last_pct", history_json_percent_of(d, function, change->last));
-	json_text_member_number(d->out, "delta_points", history_json_percent_of(d, function, change->delta));
-	history_json_put_interval(d, change);
+	put_percent_of(d, "before_pct", function, change->before);
+	put_percent_of(d, "after_pct", function, change->after);
+	put_percent_of(d, "last_pct", function, change->last);
+	put_percent_of(d, "delta_points", function, change->delta);
+	json_text_member_interval(d->out, "ci", history_json_percent_of(d, function, change->ci_low),
+		history_json_percent_of(d, function, change->ci_high));
 	json_text_member_number(d->out, "q", change->q);
 	put_per(d, "before", function, change->before);
 	put_per(d, "after", function, change->after);
 	put_per(d, "last", function, change->last);
 	put_per(d, "delta", function, change->delta);
-	put_integer(d, "agree", change->agree);
-	put_integer(d, "of", change->of);
+	json_text_member_integer(d->out, "agree", (int64_t)change->agree);
+	json_text_member_integer(d->out, "of", (int64_t)change->of);
 }
 
-static bool history_json_put_change(struct document *d, const struct history_change *change)
+static void history_json_put_change(struct document_json *d, const struct history_change *change)
 {
 	const struct history_point *point = &d->series->points[change->point];
 	bool is_open = change->went == SIZE_MAX;
 
-	if (!history_json_put_function(d, change->function))
-		return false;
+	json_text_open(d->out, '{');
+	history_json_put_function(d, change->function);
 	json_text_flag(d->out, "is_total", change->function == HISTORY_WHOLE);
 	json_text_flag(d->out, "is_self", change->is_self);
-	put_integer(d, "series", d->number);
-	if (!history_json_put_place(d, "at", change->point))
-		return false;
-	put_integer(d, "point", change->point);
+	json_text_member_integer(d->out, "series", (int64_t)d->number);
+	history_json_put_place(d, "at", change->point);
+	json_text_member_integer(d->out, "point", (int64_t)change->point);
 	if (is_open)
-		JSON_TEXT(d->out, ",\"went_at\":null");
-	else if (!history_json_put_place(d, "went_at", change->went))
-		return false;
+		json_text_member_null(d->out, "went_at");
+	else
+		history_json_put_place(d, "went_at", change->went);
 	put_figures(d, change);
-	buffer_printf(d->out, ",\"state\":\"%s\",\"code\":\"%s\"", is_open ? "open" : "went",
-		history_code_name(change->code));
+	json_text_member(d->out, "state", is_open ? "open" : "went");
+	json_text_member(d->out, "code", history_code_name(change->code));
 	json_text_flag(d->out, "is_deploy", point->is_deploy);
-	if (!history_json_put_text(d, "fact", history_string(d->history, point->fact)))
-		return false;
+	json_text_member_if(d->out, "fact", history_string(d->history, point->fact));
 	put_values(d, change->function, change->is_self);
-	JSON_TEXT(d->out, "}");
-	return true;
+	json_text_close(d->out, '}');
 }
 
-/* Writes the changes of all series, or the functions whose cost only moved, an entry a line. */
-static bool history_json_put_changes(struct document *d, const char *key, bool moved, struct error *err)
+static void put_drift(struct document_json *d, const struct history_drift *drift)
 {
-	size_t count = 0;
-
-	buffer_printf(d->out, ",\n \"%s\": [", key);
-	for (size_t i = 0; i < d->history->series_count; i++) {
-		if (!take_series(d, i, err))
-			return false;
-		for (size_t j = 0; j < d->series->change_count; j++) {
-			if (d->series->changes[j].has_moved != moved)
-				continue;
-			buffer_append_string(d->out, count++ ? ",\n  " : "\n  ");
-			if (!history_json_put_change(d, &d->series->changes[j]))
-				return error_set_memory(err);
-		}
-	}
-	buffer_append_string(d->out, count ? "\n ]" : "]");
-	return true;
-}
-
-static bool put_drifts(struct document *d, struct error *err)
-{
-	size_t count = 0;
-
-	buffer_append_string(d->out, ",\n \"drifts\": [");
-	for (size_t i = 0; i < d->history->series_count; i++) {
-		if (!take_series(d, i, err))
-			return false;
-		for (size_t j = 0; j < d->series->drift_count; j++) {
-			const struct history_drift *drift = &d->series->drifts[j];
-
-			buffer_append_string(d->out, count++ ? ",\n  " : "\n  ");
-			if (!history_json_put_function(d, drift->function))
-				return error_set_memory(err);
-			json_text_flag(d->out, "is_total", drift->function == HISTORY_WHOLE);
-			put_integer(d, "series", d->number);
-			json_text_member_number(
-				d->out, "first_pct", history_json_percent_of(d, drift->function, drift->first));
-			json_text_member_number(
-				d->out, "last_pct", history_json_percent_of(d, drift->function, drift->last));
-			put_per(d, "first", drift->function, drift->first);
-			put_per(d, "last", drift->function, drift->last);
-			json_text_member_number(d->out, "q", drift->q);
-			put_values(d, drift->function, false);
-			JSON_TEXT(d->out, "}");
-		}
-	}
-	buffer_append_string(d->out, count ? "\n ]" : "]");
-	return true;
+	json_text_open(d->out, '{');
+	history_json_put_function(d, drift->function);
+	json_text_flag(d->out, "is_total", drift->function == HISTORY_WHOLE);
+	json_text_member_integer(d->out, "series", (int64_t)d->number);
+	put_percent_of(d, "first_pct", drift->function, drift->first);
+	put_percent_of(d, "last_pct", drift->function, drift->last);
+	put_per(d, "first", drift->function, drift->first);
+	put_per(d, "last", drift->function, drift->last);
+	json_text_member_number(d->out, "q", drift->q);
+	put_values(d, drift->function, false);
+	json_text_close(d->out, '}');
 }
 
 /* ---- Series ---- */
 
-static bool history_json_put_notices(struct document *d, const uint32_t *notices, size_t count)
+static void history_json_put_notices(struct document_json *d, const uint32_t *notices, size_t count)
 {
-	JSON_TEXT(d->out, "[");
-	for (size_t i = 0; i < count; i++) {
-		buffer_append_string(d->out, i ? "," : "");
-		if (!json_text_string(d->out, history_string(d->history, notices[i])))
-			return false;
-	}
-	JSON_TEXT(d->out, "]");
-	return true;
+	json_text_open(d->out, '[');
+	for (size_t i = 0; i < count; i++)
+		json_text_string(d->out, history_string(d->history, notices[i]));
+	json_text_close(d->out, ']');
 }
 
 /* Writes the profiles of a side of a pair, as indexes among all. */
-static void history_json_put_side(struct document *d, const struct history_pair *pair, enum diff_side side)
+static void history_json_put_side(struct document_json *d, const struct history_pair *pair, enum diff_side side)
 {
 	size_t at = 0;
 
-	buffer_printf(d->out, ",\"%s\":[", diff_side_name(side));
+	json_text_key(d->out, diff_side_name(side));
+	json_text_open(d->out, '[');
 	for (size_t i = 0; i < pair->count[side]; i++) {
 		while (at < d->series->count && d->series->profiles[at] != pair->profiles[side][i])
 			at++;
-		buffer_printf(d->out, "%s%zu", i ? "," : "", d->first + at);
+		json_text_integer(d->out, (int64_t)(d->first + at));
 	}
-	JSON_TEXT(d->out, "]");
+	json_text_close(d->out, ']');
 }
 
-static bool history_json_put_points(struct document *d, struct error *err)
+static void put_point(struct document_json *d, size_t number)
 {
-	JSON_TEXT(d->out, ",\"points\":[");
-	for (size_t i = 0; i < d->series->point_count; i++) {
-		const struct history_point *point = &d->series->points[i];
-		struct history_pair pair = history_pair_of(d->history, d->number, i);
-		CLEANUP(buffer_deinit) struct buffer command = { 0 };
+	const struct history_point *point = &d->series->points[number];
+	struct history_pair pair = history_pair_of(d->history, d->number, number);
+	CLEANUP(buffer_deinit) struct buffer command = { 0 };
 
-		buffer_init(&command, HISTORY_MAX_TEXT_BYTES);
-		history_words_command(&d->words, d->input, i, &command);
-		if (!buffer_ok(&command, err))
-			return false;
-		buffer_printf(d->out, "%s\n   {\"index\":%zu", i ? "," : "", d->first + point->at);
-		json_text_flag(d->out, "is_deploy", point->is_deploy);
-		if (!history_json_put_text(d, "fact", history_string(d->history, point->fact)))
-			return error_set_memory(err);
-		history_json_put_side(d, &pair, DIFF_BASE);
-		history_json_put_side(d, &pair, DIFF_HEAD);
-		if (!json_text_member(d->out, "command", command.data))
-			return error_set_memory(err);
-		JSON_TEXT(d->out, "}");
-	}
-	JSON_TEXT(d->out, "]");
-	return true;
+	buffer_init(&command, HISTORY_MAX_TEXT_BYTES);
+	history_words_command(&d->words, d->input, number, &command);
+	d->out->failed |= command.failed;
+	json_text_line(d->out, 3);
+	json_text_open(d->out, '{');
+	json_text_member_integer(d->out, "index", (int64_t)(d->first + point->at));
+	json_text_flag(d->out, "is_deploy", point->is_deploy);
+	json_text_member_if(d->out, "fact", history_string(d->history, point->fact));
+	history_json_put_side(d, &pair, DIFF_BASE);
+	history_json_put_side(d, &pair, DIFF_HEAD);
+	json_text_member(d->out, "command", command.data);
+	json_text_close(d->out, '}');
 }
 
-static bool put_one_series(struct document *d, struct error *err)
+static void put_one_series(struct document_json *d)
 {
 	const struct history_series *series = d->series;
 	const struct summary *first = series->count > 0 ? history_words_profile(&d->words, 0) : NULL;
-	CLEANUP(buffer_deinit) struct buffer verdict = { 0 };
 
-	buffer_init(&verdict, HISTORY_MAX_TEXT_BYTES);
-	history_words_verdict(&d->words, &verdict);
-	if (!buffer_ok(&verdict, err))
-		return false;
-	JSON_TEXT(d->out, "{\"title\":");
-	if (!json_text_string(d->out, history_string(d->history, series->title)) ||
-		!json_text_member(d->out, "facts", history_string(d->history, series->facts)) ||
-		!json_text_member(d->out, "verdict_text", verdict.data))
-		return error_set_memory(err);
-	put_integer(d, "first", d->first);
-	put_integer(d, "count", series->count);
-	if (!json_text_member(d->out, "metric", first ? summary_string(d->history->set, first->metric) : "") ||
-		!json_text_member(d->out, "unit", d->words.unit) ||
-		!json_text_member(d->out, "scale", diff_scale_mode_name(series->scale)))
-		return error_set_memory(err);
+	json_text_line(d->out, 2);
+	json_text_open(d->out, '{');
+	json_text_member(d->out, "title", history_string(d->history, series->title));
+	json_text_member(d->out, "facts", history_string(d->history, series->facts));
+	history_json_words(&d->words, "verdict_text", history_words_verdict, d->out);
+	json_text_member_integer(d->out, "first", (int64_t)d->first);
+	json_text_member_integer(d->out, "count", (int64_t)series->count);
+	json_text_member(d->out, "metric", first ? summary_string(d->history->set, first->metric) : "");
+	json_text_member(d->out, "unit", d->words.unit);
+	json_text_member(d->out, "scale", diff_scale_mode_name(series->scale));
 	json_text_member_number(d->out, "usual_total", d->words.is_per ? series->typical_total : NAN);
-	JSON_TEXT(d->out, ",\"notices\":");
-	if (!history_json_put_notices(d, series->notices, series->notice_count))
-		return error_set_memory(err);
-	if (!history_json_put_points(d, err))
-		return false;
-	JSON_TEXT(d->out, "}");
-	return true;
-}
-
-static bool history_json_put_series(struct document *d, struct error *err)
-{
-	buffer_append_string(d->out, ",\n \"series\": [");
-	for (size_t i = 0; i < d->history->series_count; i++) {
-		buffer_append_string(d->out, i ? ",\n  " : "\n  ");
-		if (!take_series(d, i, err) || !put_one_series(d, err))
-			return false;
-	}
-	buffer_append_string(d->out, d->history->series_count ? "\n ]" : "]");
-	return true;
+	json_text_key(d->out, "notices");
+	history_json_put_notices(d, series->notices, series->notice_count);
+	json_text_key(d->out, "points");
+	json_text_open(d->out, '[');
+	for (size_t i = 0; i < series->point_count; i++)
+		put_point(d, i);
+	json_text_close(d->out, ']');
+	json_text_close(d->out, '}');
 }
 
 /* ---- Profiles ---- */
 
-static bool put_profile(struct document *d, size_t index)
+void history_json_words(const struct history_words *words, const char *key,
+	void (*say)(const struct history_words *, struct buffer *), struct buffer *out)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, HISTORY_MAX_TEXT_BYTES);
+	say(words, &text);
+	out->failed |= text.failed;
+	json_text_member(out, key, text.data);
+}
+
+void history_json_labels(const struct summary_set *set, const struct summary *profile, struct buffer *out)
+{
+	json_text_open(out, '{');
+	for (size_t i = 0; i < profile->label_count; i++) {
+		json_text_string(out, summary_string(set, profile->labels[i].key));
+		buffer_append_byte(out, ':');
+		json_text_string(out, summary_string(set, profile->labels[i].value));
+	}
+	json_text_close(out, '}');
+}
+
+static void put_profile(struct document_json *d, size_t index)
 {
 	const struct summary_set *set = d->history->set;
 	const struct summary *profile = history_words_profile(&d->words, index);
 
-	JSON_TEXT(d->out, "{\"name\":");
-	if (!json_text_string(d->out, summary_string(set, profile->name)))
-		return false;
+	json_text_line(d->out, 2);
+	json_text_open(d->out, '{');
+	json_text_member(d->out, "name", summary_string(set, profile->name));
 	history_json_put_time(d, index);
-	JSON_TEXT(d->out, ",\"labels\":{");
-	for (size_t i = 0; i < profile->label_count; i++) {
-		buffer_append_string(d->out, i ? "," : "");
-		if (!json_text_string(d->out, summary_string(set, profile->labels[i].key)))
-			return false;
-		JSON_TEXT(d->out, ":");
-		if (!json_text_string(d->out, summary_string(set, profile->labels[i].value)))
-			return false;
-	}
-	JSON_TEXT(d->out, "}");
-	put_integer(d, "series", d->number);
+	json_text_key(d->out, "labels");
+	history_json_labels(set, profile, d->out);
+	json_text_member_integer(d->out, "series", (int64_t)d->number);
 	json_text_flag(d->out, "is_time_of_file", profile->is_time_of_file);
-	JSON_TEXT(d->out, ",\"duration_ns\":");
-	json_text_integer(d->out, profile->duration_ns);
+	json_text_member_integer(d->out, "duration_ns", profile->duration_ns);
 	json_text_member_number(d->out, "total", profile->total);
 	json_text_member_number(d->out, "requests", profile->requests > 0 ? profile->requests : NAN);
 	json_text_member_number(d->out, "factor", d->series->factor[index]);
-	JSON_TEXT(d->out, "}");
-	return true;
+	json_text_close(d->out, '}');
 }
 
-static bool history_json_put_profiles(struct document *d, struct error *err)
-{
-	size_t count = 0;
+/* ---- Lists ---- */
 
-	buffer_append_string(d->out, ",\n \"profiles\": [");
+static void put_profiles(struct document_json *d)
+{
+	for (size_t i = 0; i < d->series->count; i++)
+		put_profile(d, i);
+}
+
+static void put_changes_of(struct document_json *d, bool moved)
+{
+	for (size_t i = 0; i < d->series->change_count; i++) {
+		if (d->series->changes[i].has_moved != moved)
+			continue;
+		json_text_line(d->out, 2);
+		history_json_put_change(d, &d->series->changes[i]);
+	}
+}
+
+static void put_changes_of_cost(struct document_json *d)
+{
+	put_changes_of(d, false);
+}
+
+/* Functions whose cost only moved. */
+static void put_moves(struct document_json *d)
+{
+	put_changes_of(d, true);
+}
+
+static void put_drifts(struct document_json *d)
+{
+	for (size_t i = 0; i < d->series->drift_count; i++) {
+		json_text_line(d->out, 2);
+		put_drift(d, &d->series->drifts[i]);
+	}
+}
+
+/* Writes a list of the entries of all series, an entry a line. */
+static bool put_of_all_series(
+	struct document_json *d, const char *key, void (*put)(struct document_json *), struct error *err)
+{
+	json_text_list(d->out, key);
 	for (size_t i = 0; i < d->history->series_count; i++) {
 		if (!take_series(d, i, err))
 			return false;
-		for (size_t j = 0; j < d->series->count; j++) {
-			buffer_append_string(d->out, count++ ? ",\n  " : "\n  ");
-			if (!put_profile(d, j))
-				return error_set_memory(err);
-		}
+		put(d);
 	}
-	buffer_append_string(d->out, count ? "\n ]" : "]");
+	json_text_end_list(d->out);
 	return true;
 }
 
 bool render_history_json(const struct render_history *input, struct buffer *out, struct error *err)
 {
-	CLEANUP(document_deinit) struct document d = { .input = input, .history = input->history, .out = out };
+	CLEANUP(document_json_deinit)
+	struct document_json d = { .input = input, .history = input->history, .out = out };
 
-	JSON_TEXT(out, "{\n \"schema\": \"kelvin.history/1\",\n \"tool\": ");
-	if (!json_text_string(out, input->tool ? input->tool : ""))
-		return error_set_memory(err);
-	JSON_TEXT(out, ",\n \"notices\": ");
-	if (!history_json_put_notices(&d, d.history->notices, d.history->notice_count))
-		return error_set_memory(err);
-	if (!history_json_put_series(&d, err) || !history_json_put_profiles(&d, err) ||
-		!history_json_put_changes(&d, "changes", false, err) ||
-		!history_json_put_changes(&d, "moved", true, err) || !put_drifts(&d, err))
+	buffer_append_string(out, "{\n \"schema\": \"kelvin.history/1\",\n \"tool\": ");
+	json_text_string(out, input->tool);
+	buffer_append_string(out, ",\n \"notices\": ");
+	history_json_put_notices(&d, d.history->notices, d.history->notice_count);
+	if (!put_of_all_series(&d, "series", put_one_series, err) ||
+		!put_of_all_series(&d, "profiles", put_profiles, err) ||
+		!put_of_all_series(&d, "changes", put_changes_of_cost, err) ||
+		!put_of_all_series(&d, "moved", put_moves, err) || !put_of_all_series(&d, "drifts", put_drifts, err))
 		return false;
-	JSON_TEXT(out, "\n}\n");
+	buffer_append_string(out, "\n}\n");
 	return buffer_ok(out, err);
 }

@@ -1,85 +1,60 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "render/json_changes.h"
-
+#include "render/json_members.h"
 #include "render/json_text.h"
 
-static void json_changes_put_function(struct buffer *out, uint32_t function)
+static void put_function_number(struct buffer *out, const char *key, uint32_t function)
 {
 	if (function == PROFILE_NONE)
-		JSON_TEXT(out, "null");
+		json_text_member_null(out, key);
 	else
-		json_text_integer(out, function);
-}
-
-static void json_changes_put_flag(struct buffer *out, bool flag)
-{
-	buffer_append_string(out, flag ? "true" : "false");
-}
-
-static bool json_changes_put_lock(const struct diff *diff, const struct diff_wait_site *site, struct buffer *out)
-{
-	if (site->lock != 0)
-		return json_text_string(out, diff_string(diff, site->lock));
-	JSON_TEXT(out, "null");
-	return true;
+		json_text_member_integer(out, key, function);
 }
 
 /* A place that much of the change is waiting at, and who let threads go on there. */
-static bool put_wait(const struct diff *diff, const struct diff_wait_site *site, struct buffer *out)
+static void put_wait(const struct diff *diff, const struct diff_wait_site *site, struct buffer *out)
 {
-	JSON_TEXT(out, "{\"class\":\"");
-	buffer_append_string(out, profile_wait_info(site->wait_class)->name);
-	JSON_TEXT(out, "\",\"function\":");
-	json_changes_put_function(out, site->function);
-	JSON_TEXT(out, ",\"lock\":");
-	if (!json_changes_put_lock(diff, site, out))
-		return false;
-	JSON_TEXT(out, ",\"released_by\":{\"base\":");
-	json_changes_put_function(out, diff_released_by_on(diff, site, DIFF_BASE));
-	JSON_TEXT(out, ",\"head\":");
-	json_changes_put_function(out, diff_released_by_on(diff, site, DIFF_HEAD));
-	JSON_TEXT(out, "}}");
-	return true;
+	json_text_open(out, '{');
+	json_text_member(out, "class", profile_wait_info(site->wait_class)->name);
+	put_function_number(out, "function", site->function);
+	if (site->lock != 0)
+		json_text_member(out, "lock", diff_string(diff, site->lock));
+	else
+		json_text_member_null(out, "lock");
+	json_text_key(out, "released_by");
+	json_text_open(out, '{');
+	put_function_number(out, "base", diff_released_by_on(diff, site, DIFF_BASE));
+	put_function_number(out, "head", diff_released_by_on(diff, site, DIFF_HEAD));
+	json_text_close(out, '}');
+	json_text_close(out, '}');
 }
 
-static bool json_changes_put_change(const struct diff *diff, const struct diff_change *change, struct buffer *out)
+static void json_changes_put_change(const struct diff *diff, const struct diff_change *change, struct buffer *out)
 {
-	JSON_TEXT(out, "{\"name\":");
-	if (!json_text_string(out, diff_string(diff, diff->functions[change->function].name)))
-		return false;
-	JSON_TEXT(out, ",\"function\":");
-	json_changes_put_function(out, change->function);
-	JSON_TEXT(out, ",\"is_self\":");
-	json_changes_put_flag(out, change->is_self);
-	JSON_TEXT(out, ",\"of_others\":");
-	json_changes_put_flag(out, change->is_of_others);
-	JSON_TEXT(out, ",\"caller\":");
-	json_changes_put_function(out, change->caller);
-	JSON_TEXT(out, ",\"functions\":[");
-	for (size_t i = 0; i < change->count; i++) {
-		if (i > 0)
-			JSON_TEXT(out, ",");
-		json_changes_put_function(out, diff->change_functions[change->first + i]);
-	}
-	JSON_TEXT(out, "],\"waits\":[");
-	for (size_t i = 0; i < change->wait_count; i++) {
-		if (i > 0)
-			JSON_TEXT(out, ",");
-		if (!put_wait(diff, &diff->wait_sites[change->wait_sites[i]], out))
-			return false;
-	}
-	JSON_TEXT(out, "]}");
-	return true;
+	json_text_open(out, '{');
+	json_text_member(out, "name", diff_string(diff, diff->functions[change->function].name));
+	put_function_number(out, "function", change->function);
+	json_text_flag(out, "is_self", change->is_self);
+	json_text_flag(out, "of_others", change->is_of_others);
+	put_function_number(out, "caller", change->caller);
+	json_text_key(out, "functions");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < change->count; i++)
+		json_text_integer(out, diff->change_functions[change->first + i]);
+	json_text_close(out, ']');
+	json_text_key(out, "waits");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < change->wait_count; i++)
+		put_wait(diff, &diff->wait_sites[change->wait_sites[i]], out);
+	json_text_close(out, ']');
+	json_text_close(out, '}');
 }
 
-bool json_changes(const struct diff *diff, struct buffer *out)
+void json_changes(const struct diff *diff, struct buffer *out)
 {
-	JSON_TEXT(out, ",\n \"changes\": [");
+	json_text_list(out, "changes");
 	for (size_t i = 0; i < diff->change_count && !out->failed; i++) {
-		buffer_append_string(out, i ? ",\n  " : "\n  ");
-		if (!json_changes_put_change(diff, &diff->changes[i], out))
-			return false;
+		json_text_line(out, 2);
+		json_changes_put_change(diff, &diff->changes[i], out);
 	}
-	buffer_append_string(out, diff->change_count ? "\n ]" : "]");
-	return true;
+	json_text_end_list(out);
 }

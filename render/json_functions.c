@@ -1,114 +1,74 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "render/json_functions.h"
-
 #include "render/format.h"
+#include "render/json_members.h"
 #include "render/json_text.h"
 #include "render/question.h"
 #include "render/summary.h"
 
 #include <math.h>
 
-/* Values are written with the text before them: the key as `,"q_self":`, or a separator. */
-static bool put_id(const struct diff *diff, struct buffer *out, const char *before, uint32_t id)
+/* Writes the key of a value in the metric's unit: those of times are called base_ns, all others base. */
+static void put_unit_key(const struct diff *diff, struct buffer *out, const char *key)
 {
-	buffer_append_string(out, before);
-	return json_text_string(out, diff_string(diff, id));
+	json_text_key(out, key);
+	if (diff->is_time && !out->failed) {
+		out->size -= 2;
+		buffer_append_string(out, "_ns\":");
+	}
 }
 
-static void put_word(struct buffer *out, const char *before, const char *word)
+static void put_figure(const struct diff *diff, struct buffer *out, const char *key, double value)
 {
-	buffer_append_string(out, before);
-	buffer_append_byte(out, '"');
-	buffer_append_string(out, word);
-	buffer_append_byte(out, '"');
+	put_unit_key(diff, out, key);
+	json_text_whole(out, value);
 }
 
-/* Writes a measured value, rounded to whole units. No measurement reaches 2^63. */
-static void put_measured(struct buffer *out, double value)
+static void json_functions_put_delta(const struct diff *diff, struct buffer *out, const char *key, double delta)
 {
-	if (isfinite(value) && fabs(value) < 9e18)
-		json_text_integer(out, llround(value));
-	else
-		json_text_number(out, value);
+	put_unit_key(diff, out, key);
+	json_text_number(out, delta);
 }
 
-/* Writes a value in the metric's unit, whose key lacks its end: those of times are called base_ns, all others base. */
-static void end_key(const struct diff *diff, struct buffer *out)
+static void json_functions_put_points(const struct diff *diff, struct buffer *out, const char *key, double delta)
 {
-	if (diff->is_time)
-		JSON_TEXT(out, "_ns");
-	JSON_TEXT(out, "\":");
-}
-
-static void put_figure(const struct diff *diff, struct buffer *out, const char *before, double value)
-{
-	buffer_append_string(out, before);
-	end_key(diff, out);
-	put_measured(out, value);
-}
-
-static void json_functions_put_number(struct buffer *out, const char *before, double value)
-{
-	buffer_append_string(out, before);
-	json_text_number(out, value);
-}
-
-static void json_functions_put_points(const struct diff *diff, struct buffer *out, const char *before, double delta)
-{
-	json_functions_put_number(out, before, summary_points(diff, delta));
+	json_text_member_number(out, key, summary_points(diff, delta));
 }
 
 /* Writes [low, high] in points; null without evidence. */
 static void json_functions_put_interval(
-	const struct diff *diff, struct buffer *out, const char *before, const struct diff_estimate *e)
+	const struct diff *diff, struct buffer *out, const char *key, const struct diff_estimate *e)
 {
-	buffer_append_string(out, before);
-	if (!isfinite(e->ci_low) || !isfinite(e->ci_high)) {
-		JSON_TEXT(out, "null");
-		return;
-	}
-	json_functions_put_points(diff, out, "[", e->ci_low);
-	json_functions_put_points(diff, out, ",", e->ci_high);
-	JSON_TEXT(out, "]");
+	json_text_member_interval(out, key, summary_points(diff, e->ci_low), summary_points(diff, e->ci_high));
 }
 
-static bool put_identity(const struct render_input *input, const struct diff_function *f, struct buffer *out)
+static void put_identity(const struct render_input *input, const struct diff_function *f, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
 	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
-	bool ok = put_id(diff, out, "{\"name\":", f->name) && put_id(diff, out, ",\"shown\":", f->shown) &&
-		  put_id(diff, out, ",\"module\":", f->module) && put_id(diff, out, ",\"file\":", f->file);
 
 	question_id(diff, f, id);
-	put_word(out, ",\"id\":", id);
-	JSON_TEXT(out, ",\"line\":");
+	json_text_member(out, "name", diff_string(diff, f->name));
+	json_text_member(out, "shown", diff_string(diff, f->shown));
+	json_text_member(out, "module", diff_string(diff, f->module));
+	json_text_member(out, "file", diff_string(diff, f->file));
+	json_text_member_word(out, "id", id);
 	if (f->line)
-		json_text_integer(out, f->line);
+		json_text_member_integer(out, "line", f->line);
 	else
-		JSON_TEXT(out, "null");
-	ok = ok && put_id(diff, out, ",\"key\":", f->key);
-	put_word(out, ",\"origin\":", profile_origin_name(f->origin));
-	JSON_TEXT(out, ",\"origin_rule\":");
-	json_text_integer(out, f->origin_rule);
+		json_text_member_null(out, "line");
+	json_text_member(out, "key", diff_string(diff, f->key));
+	json_text_member_word(out, "origin", profile_origin_name(f->origin));
+	json_text_member_integer(out, "origin_rule", f->origin_rule);
 	if (input->origin_rule_text && f->origin_rule) {
 		const char *text = input->origin_rule_text(f->origin_rule);
 
-		JSON_TEXT(out, ",\"origin_reason\":");
-		if (text)
-			ok = ok && json_text_string(out, text);
-		else
-			JSON_TEXT(out, "null");
+		json_text_member_if(out, "origin_reason", text ? text : "");
 	}
-	JSON_TEXT(out, ",\"interrupt\":");
-	if (f->interrupt)
-		JSON_TEXT(out, "true");
-	else
-		JSON_TEXT(out, "false");
+	json_text_flag(out, "interrupt", f->interrupt);
 	if (f->compiles)
-		JSON_TEXT(out, ",\"compiles\":true");
-	put_word(out, ",\"language\":", profile_languages[f->language].name);
-	put_word(out, ",\"name_source\":", profile_name_source_name(f->name_source));
-	return ok;
+		json_text_flag(out, "compiles", true);
+	json_text_member_word(out, "language", profile_languages[f->language].name);
+	json_text_member_word(out, "name_source", profile_name_source_name(f->name_source));
 }
 
 /* Returns one word for a function: a proven state of its self time goes before that of its total time. */
@@ -127,60 +87,53 @@ static enum diff_state overall_state(const struct diff_function *f)
 
 static void put_measurements(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
-	put_word(out, ",\"tier\":", diff_tier_name(f->tier));
-	put_word(out, ",\"code\":", diff_code_name(f->code));
+	json_text_member_word(out, "tier", diff_tier_name(f->tier));
+	json_text_member_word(out, "code", diff_code_name(f->code));
 	if (f->is_placement)
-		JSON_TEXT(out, ",\"placement\":true");
-	if (diff->layouts.count[DIFF_BASE] > 1 && isfinite(f->layout_rsd)) {
-		JSON_TEXT(out, ",\"layout_spread_pct\":");
-		json_text_number(out, f->layout_rsd * 100);
-	}
-	JSON_TEXT(out, ",\"moved_to\":");
+		json_text_flag(out, "placement", true);
+	if (diff->layouts.count[DIFF_BASE] > 1 && isfinite(f->layout_rsd))
+		json_text_member_number(out, "layout_spread_pct", f->layout_rsd * 100);
 	if (f->moved_to == PROFILE_NONE)
-		JSON_TEXT(out, "null");
+		json_text_member_null(out, "moved_to");
 	else
-		json_text_integer(out, f->moved_to);
-	put_figure(diff, out, ",\"base_self", f->raw_self[DIFF_BASE]);
-	put_figure(diff, out, ",\"head_self", f->raw_self[DIFF_HEAD]);
-	put_figure(diff, out, ",\"base_total", f->raw_total[DIFF_BASE]);
-	put_figure(diff, out, ",\"head_total", f->raw_total[DIFF_HEAD]);
+		json_text_member_integer(out, "moved_to", f->moved_to);
+	put_figure(diff, out, "base_self", f->raw_self[DIFF_BASE]);
+	put_figure(diff, out, "head_self", f->raw_self[DIFF_HEAD]);
+	put_figure(diff, out, "base_total", f->raw_total[DIFF_BASE]);
+	put_figure(diff, out, "head_total", f->raw_total[DIFF_HEAD]);
 }
 
 static void put_differences(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
-	JSON_TEXT(out, ",\"delta_self");
-	end_key(diff, out);
-	json_text_number(out, f->self.delta);
-	JSON_TEXT(out, ",\"delta_total");
-	end_key(diff, out);
-	json_text_number(out, f->total.delta);
-	json_functions_put_number(out, ",\"delta_self_pct_of_base\":", summary_percent_of_base(&f->self));
-	json_functions_put_number(out, ",\"delta_total_pct_of_base\":", summary_percent_of_base(&f->total));
-	json_functions_put_points(diff, out, ",\"delta_self_pct_points\":", f->self.delta);
-	json_functions_put_points(diff, out, ",\"delta_total_pct_points\":", f->total.delta);
+	json_functions_put_delta(diff, out, "delta_self", f->self.delta);
+	json_functions_put_delta(diff, out, "delta_total", f->total.delta);
+	json_text_member_number(out, "delta_self_pct_of_base", summary_percent_of_base(&f->self));
+	json_text_member_number(out, "delta_total_pct_of_base", summary_percent_of_base(&f->total));
+	json_functions_put_points(diff, out, "delta_self_pct_points", f->self.delta);
+	json_functions_put_points(diff, out, "delta_total_pct_points", f->total.delta);
 }
 
-static void put_evidence(const struct diff *diff, const struct diff_function *f, struct buffer *out)
+static void put_proof(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
-	json_functions_put_interval(diff, out, ",\"ci_self\":", &f->self);
-	json_functions_put_interval(diff, out, ",\"ci_total\":", &f->total);
-	json_functions_put_number(out, ",\"q_self\":", f->self.q);
-	json_functions_put_number(out, ",\"q_total\":", f->total.q);
-	json_functions_put_points(diff, out, ",\"detectable_self_pct_points\":", f->self.detectable);
-	json_functions_put_points(diff, out, ",\"detectable_total_pct_points\":", f->total.detectable);
-	put_word(out, ",\"state\":", diff_state_name(overall_state(f)));
-	put_word(out, ",\"state_self\":", diff_state_name(f->self.state));
-	put_word(out, ",\"state_total\":", diff_state_name(f->total.state));
+	json_functions_put_interval(diff, out, "ci_self", &f->self);
+	json_functions_put_interval(diff, out, "ci_total", &f->total);
+	json_text_member_number(out, "q_self", f->self.q);
+	json_text_member_number(out, "q_total", f->total.q);
+	json_functions_put_points(diff, out, "detectable_self_pct_points", f->self.detectable);
+	json_functions_put_points(diff, out, "detectable_total_pct_points", f->total.detectable);
+	json_text_member_word(out, "state", diff_state_name(overall_state(f)));
+	json_text_member_word(out, "state_self", diff_state_name(f->self.state));
+	json_text_member_word(out, "state_total", diff_state_name(f->total.state));
 }
 
 static void put_single(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
 	double whole = diff->raw_total[DIFF_HEAD];
 
-	put_figure(diff, out, ",\"self", f->raw_self[DIFF_HEAD]);
-	put_figure(diff, out, ",\"total", f->raw_total[DIFF_HEAD]);
-	json_functions_put_number(out, ",\"self_pct\":", format_share(f->raw_self[DIFF_HEAD], whole));
-	json_functions_put_number(out, ",\"total_pct\":", format_share(f->raw_total[DIFF_HEAD], whole));
+	put_figure(diff, out, "self", f->raw_self[DIFF_HEAD]);
+	put_figure(diff, out, "total", f->raw_total[DIFF_HEAD]);
+	json_text_member_number(out, "self_pct", format_share(f->raw_self[DIFF_HEAD], whole));
+	json_text_member_number(out, "total_pct", format_share(f->raw_total[DIFF_HEAD], whole));
 }
 
 /* ---- Waits ---- */
@@ -198,88 +151,62 @@ static bool any_wait(const struct waits *waits, enum diff_side side, size_t func
 /* Writes {"lock":9850000000,"io":1480000000}: the classes that occur. */
 static void put_classes(const int64_t *sums, struct buffer *out)
 {
-	const char *separator = "";
-
-	JSON_TEXT(out, "{");
-	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
-		if (sums[i] == 0)
-			continue;
-		put_word(out, separator, profile_wait_info((enum profile_wait_class)i)->name);
-		JSON_TEXT(out, ":");
-		json_text_integer(out, sums[i]);
-		separator = ",";
-	}
-	JSON_TEXT(out, "}");
+	json_text_open(out, '{');
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		if (sums[i] != 0)
+			json_text_member_integer(out, profile_wait_info((enum profile_wait_class)i)->name, sums[i]);
+	json_text_close(out, '}');
 }
 
-static bool put_releasers(const struct waits *waits, enum diff_side side, size_t function, struct buffer *out)
+static void put_waits_side(const struct diff *diff, const struct waits *waits, size_t function, enum diff_side side,
+	bool is_released_by, struct buffer *out)
 {
-	enum { MOST_RELEASERS = 5 };
 	size_t count;
 	const struct waits_releaser *releasers = waits_releasers(waits, side, function, &count);
 
-	JSON_TEXT(out, "[");
-	for (size_t i = 0; i < count && i < MOST_RELEASERS; i++) {
-		if (i > 0)
-			JSON_TEXT(out, ",");
-		JSON_TEXT(out, "{\"function\":");
-		if (!json_text_string(out, releasers[i].name))
-			return false;
-		JSON_TEXT(out, ",\"ns\":");
-		json_text_integer(out, releasers[i].ns);
-		JSON_TEXT(out, "}");
-	}
-	JSON_TEXT(out, "]");
-	return true;
+	if (diff->sides == DIFF_SIDES)
+		json_text_key(out, diff_side_name(side));
+	if (is_released_by)
+		json_releasers(releasers, count, out);
+	else
+		put_classes(waits_in(waits, side, function), out);
 }
 
 /* Writes a member of one profile's function, or of both sides in an object. */
-static bool put_waits_of_sides(const struct render_input *input, const struct waits *waits, size_t function,
-	bool is_released_by, struct buffer *out)
+static void put_waits_of_sides(
+	const struct diff *diff, const struct waits *waits, size_t function, bool is_released_by, struct buffer *out)
 {
-	bool compared = input->diff->sides == DIFF_SIDES;
+	bool compared = diff->sides == DIFF_SIDES;
 
-	if (is_released_by)
-		JSON_TEXT(out, ",\"released_by\":");
-	else
-		JSON_TEXT(out, ",\"waits\":");
-	for (int side = compared ? DIFF_BASE : DIFF_HEAD; side < DIFF_SIDES; side++) {
-		if (compared && side == DIFF_BASE)
-			JSON_TEXT(out, "{\"base\":");
-		else if (compared)
-			JSON_TEXT(out, ",\"head\":");
-		if (!is_released_by)
-			put_classes(waits_in(waits, (enum diff_side)side, function), out);
-		else if (!put_releasers(waits, (enum diff_side)side, function, out))
-			return false;
+	json_text_key(out, is_released_by ? "released_by" : "waits");
+	if (compared) {
+		json_text_open(out, '{');
+		put_waits_side(diff, waits, function, DIFF_BASE, is_released_by, out);
 	}
+	put_waits_side(diff, waits, function, DIFF_HEAD, is_released_by, out);
 	if (compared)
-		JSON_TEXT(out, "}");
-	return true;
+		json_text_close(out, '}');
 }
 
-static bool json_functions_put_waits(
-	const struct render_input *input, const struct waits *waits, size_t function, struct buffer *out)
+static void put_waits_of_function(
+	const struct diff *diff, const struct waits *waits, size_t function, struct buffer *out)
 {
 	size_t base, head;
 
 	if (!any_wait(waits, DIFF_BASE, function) && !any_wait(waits, DIFF_HEAD, function))
-		return true;
-	if (!put_waits_of_sides(input, waits, function, false, out))
-		return false;
+		return;
+	put_waits_of_sides(diff, waits, function, false, out);
 	(void)waits_releasers(waits, DIFF_BASE, function, &base);
 	(void)waits_releasers(waits, DIFF_HEAD, function, &head);
-	return base + head == 0 || put_waits_of_sides(input, waits, function, true, out);
+	if (base + head > 0)
+		put_waits_of_sides(diff, waits, function, true, out);
 }
 
 /* ---- Bottlenecks ---- */
 
-static void put_class(enum profile_bottleneck bottleneck, struct buffer *out)
+static void put_class(const char *key, enum profile_bottleneck bottleneck, struct buffer *out)
 {
-	if (bottleneck == PROFILE_BOTTLENECK_NONE)
-		JSON_TEXT(out, "null");
-	else
-		put_word(out, "", profile_bottleneck_name(bottleneck));
+	json_text_member_if(out, key, bottleneck == PROFILE_BOTTLENECK_NONE ? "" : profile_bottleneck_name(bottleneck));
 }
 
 /* Writes one word for one profile; of two an object. Left out of a function that has no class. */
@@ -289,36 +216,34 @@ static void put_bottleneck(const struct diff *diff, const struct diff_function *
 
 	if (!classes.side[DIFF_BASE] && !classes.side[DIFF_HEAD])
 		return;
-	JSON_TEXT(out, ",\"bottleneck\":");
 	if (diff->sides < DIFF_SIDES) {
-		put_class(classes.side[DIFF_HEAD], out);
+		put_class("bottleneck", classes.side[DIFF_HEAD], out);
 		return;
 	}
-	JSON_TEXT(out, "{\"base\":");
-	put_class(classes.side[DIFF_BASE], out);
-	JSON_TEXT(out, ",\"head\":");
-	put_class(classes.side[DIFF_HEAD], out);
-	JSON_TEXT(out, ",\"change\":");
-	put_class(classes.change, out);
-	JSON_TEXT(out, "}");
+	json_text_key(out, "bottleneck");
+	json_text_open(out, '{');
+	put_class("base", classes.side[DIFF_BASE], out);
+	put_class("head", classes.side[DIFF_HEAD], out);
+	put_class("change", classes.change, out);
+	json_text_close(out, '}');
 }
 
-bool json_function(const struct render_input *input, const struct waits *waits, size_t number, struct buffer *out)
+void json_function(const struct render_input *input, const struct waits *waits, size_t number, struct buffer *out)
 {
-	const struct diff_function *function = &input->diff->functions[number];
+	const struct diff *diff = input->diff;
+	const struct diff_function *function = &diff->functions[number];
 
-	if (!put_identity(input, function, out))
-		return false;
-	if (input->diff->sides == DIFF_SIDES) {
-		put_measurements(input->diff, function, out);
-		put_differences(input->diff, function, out);
-		put_evidence(input->diff, function, out);
+	json_text_open(out, '{');
+	put_identity(input, function, out);
+	if (diff->sides == DIFF_SIDES) {
+		put_measurements(diff, function, out);
+		put_differences(diff, function, out);
+		put_proof(diff, function, out);
 	} else {
-		put_single(input->diff, function, out);
+		put_single(diff, function, out);
 	}
-	put_bottleneck(input->diff, function, out);
-	if (waits && !json_functions_put_waits(input, waits, number, out))
-		return false;
-	JSON_TEXT(out, "}");
-	return true;
+	put_bottleneck(diff, function, out);
+	if (waits)
+		put_waits_of_function(diff, waits, number, out);
+	json_text_close(out, '}');
 }

@@ -44,17 +44,7 @@ int json_text_write(const char *bytes, size_t size, void *context)
 	return out->failed ? -1 : 0;
 }
 
-json_t *json_number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-json_t *json_whole(double value)
-{
-	return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_null();
-}
-
-json_t *json_valid_string(const char *text)
+static json_t *json_valid_string(const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
 	json_t *json = json_string(text);
@@ -76,35 +66,187 @@ static bool append_special(struct buffer *out, const char *text)
 	return ok;
 }
 
-bool json_text_string(struct buffer *out, const char *text)
+/* Returns whether a value or a key is one more of its object or array. */
+static bool needs_comma(const struct buffer *out)
 {
-	size_t size = 0;
-
-	while (json_text_is_plain((unsigned char)text[size]))
-		size++;
-	if (text[size] != '\0')
-		return append_special(out, text);
-	buffer_append_byte(out, '"');
-	buffer_append(out, text, size);
-	buffer_append_byte(out, '"');
+	if (out->size == 0)
+		return false;
+	switch (out->data[out->size - 1]) {
+	case '{':
+	case '[':
+	case ':':
+	case ',':
+	case ' ':
+	case '\n':
+		return false;
+	}
 	return true;
 }
 
-bool json_text_member(struct buffer *out, const char *key, const char *text)
+static void put_comma(struct buffer *out)
 {
-	buffer_printf(out, ",\"%s\":", key);
-	return json_text_string(out, text ? text : "");
+	if (needs_comma(out))
+		buffer_append_byte(out, ',');
 }
 
-void json_text_flag(struct buffer *out, const char *key, bool value)
+void json_text_open(struct buffer *out, char bracket)
 {
-	buffer_printf(out, ",\"%s\":%s", key, value ? "true" : "false");
+	put_comma(out);
+	buffer_append_byte(out, (uint8_t)bracket);
+}
+
+void json_text_close(struct buffer *out, char bracket)
+{
+	buffer_append_byte(out, (uint8_t)bracket);
+}
+
+void json_text_line(struct buffer *out, size_t indent)
+{
+	put_comma(out);
+	buffer_printf(out, "\n%*s", (int)indent, "");
+}
+
+void json_text_list(struct buffer *out, const char *key)
+{
+	json_text_line(out, 1);
+	json_text_key(out, key);
+	buffer_append_string(out, " [");
+}
+
+void json_text_end_list(struct buffer *out)
+{
+	bool is_empty = out->size > 0 && out->data[out->size - 1] == '[';
+
+	buffer_append_string(out, is_empty ? "]" : "\n ]");
+}
+
+void json_text_left_out(struct buffer *out, const char *key, size_t count)
+{
+	if (count == 0)
+		return;
+	json_text_line(out, 1);
+	buffer_printf(out, "\"%s_left_out\": %zu", key, count);
+}
+
+/* Appends plain text in quotes, and what follows it, at once: most of a document is that. */
+static void put_quoted(struct buffer *out, const char *text, size_t size, const char *after)
+{
+	size_t after_size = strlen(after), comma = needs_comma(out);
+	char *to = buffer_reserve(out, comma + size + 2 + after_size);
+
+	if (!to)
+		return;
+	to[0] = ',';
+	to += comma;
+	to[0] = '"';
+	memcpy(to + 1, text, size);
+	to[size + 1] = '"';
+	memcpy(to + size + 2, after, after_size);
+	buffer_commit(out, comma + size + 2 + after_size);
+}
+
+void json_text_word(struct buffer *out, const char *word)
+{
+	put_quoted(out, word, strlen(word), "");
+}
+
+void json_text_key(struct buffer *out, const char *key)
+{
+	put_quoted(out, key, strlen(key), ":");
+}
+
+void json_text_string(struct buffer *out, const char *text)
+{
+	size_t size = 0;
+
+	text = text ? text : "";
+	while (json_text_is_plain((unsigned char)text[size]))
+		size++;
+	if (text[size] == '\0') {
+		put_quoted(out, text, size, "");
+		return;
+	}
+	put_comma(out);
+	if (!append_special(out, text))
+		out->failed = true;
+}
+
+void json_text_null(struct buffer *out)
+{
+	put_comma(out);
+	buffer_append_string(out, "null");
+}
+
+void json_text_whole(struct buffer *out, double value)
+{
+	if (isfinite(value) && fabs(value) < 9e18)
+		json_text_integer(out, llround(value));
+	else
+		json_text_number(out, value);
+}
+
+void json_text_member(struct buffer *out, const char *key, const char *text)
+{
+	json_text_key(out, key);
+	json_text_string(out, text);
+}
+
+void json_text_member_if(struct buffer *out, const char *key, const char *text)
+{
+	json_text_key(out, key);
+	if (text[0])
+		json_text_string(out, text);
+	else
+		json_text_null(out);
+}
+
+void json_text_member_word(struct buffer *out, const char *key, const char *word)
+{
+	json_text_key(out, key);
+	json_text_word(out, word);
 }
 
 void json_text_member_number(struct buffer *out, const char *key, double value)
 {
-	buffer_printf(out, ",\"%s\":", key);
+	json_text_key(out, key);
 	json_text_number(out, value);
+}
+
+void json_text_member_whole(struct buffer *out, const char *key, double value)
+{
+	json_text_key(out, key);
+	json_text_whole(out, value);
+}
+
+void json_text_member_integer(struct buffer *out, const char *key, int64_t value)
+{
+	json_text_key(out, key);
+	json_text_integer(out, value);
+}
+
+void json_text_member_null(struct buffer *out, const char *key)
+{
+	json_text_key(out, key);
+	json_text_null(out);
+}
+
+void json_text_flag(struct buffer *out, const char *key, bool value)
+{
+	json_text_key(out, key);
+	buffer_append_string(out, value ? "true" : "false");
+}
+
+void json_text_member_interval(struct buffer *out, const char *key, double low, double high)
+{
+	json_text_key(out, key);
+	if (!isfinite(low) || !isfinite(high)) {
+		json_text_null(out);
+		return;
+	}
+	json_text_open(out, '[');
+	json_text_number(out, low);
+	json_text_number(out, high);
+	json_text_close(out, ']');
 }
 
 void json_text_integer(struct buffer *out, int64_t value)
@@ -112,6 +254,7 @@ void json_text_integer(struct buffer *out, int64_t value)
 	char text[MAX_NUMBER_BYTES], *pos = text + sizeof(text);
 	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
+	put_comma(out);
 	do {
 		*--pos = (char)('0' + left % 10);
 		left /= 10;
@@ -169,9 +312,10 @@ void json_text_number(struct buffer *out, double value)
 	int exponent;
 
 	if (!isfinite(value)) {
-		JSON_TEXT(out, "null");
+		json_text_null(out);
 		return;
 	}
+	put_comma(out);
 	if (value == 0) {
 		buffer_append_string(out, signbit(value) ? "-0.0" : "0.0");
 		return;

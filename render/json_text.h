@@ -16,28 +16,42 @@
  */
 int json_text_write(const char *bytes, size_t size, void *context);
 
-/* An unknown value is null, since JSON has no NaN; json_whole() rounds a known one, which no measurement lets reach
- * 2^63. */
-json_t *json_number(double value);
-json_t *json_whole(double value);
+/*
+ * Values and keys are appended behind a comma where one is due: where something of the same object or array stands
+ * before. Without memory, as in all appends, the buffer fails.
+ */
+void json_text_open(struct buffer *out, char bracket);
+void json_text_close(struct buffer *out, char bracket);
+void json_text_key(struct buffer *out, const char *key);
 
-/* Returns a name as JSON, which is UTF-8: a name may hold any bytes of a foreign file. NULL: out of memory. */
-json_t *json_valid_string(const char *text);
+/* Begins a line, so far to the right, for an entry of a list. */
+void json_text_line(struct buffer *out, size_t indent);
+/* Begins and ends a list that is a member of the document, an entry a line. */
+void json_text_list(struct buffer *out, const char *key);
+void json_text_end_list(struct buffer *out);
+/* Appends how many entries such a list lacks, if there are any: "functions_left_out". */
+void json_text_left_out(struct buffer *out, const char *key, size_t count);
 
-/* Quotes and escapes a name, and replaces what is not UTF-8. False: out of memory. */
-COMMON_MUST_CHECK
-bool json_text_string(struct buffer *out, const char *text);
-
-/* Appends a member of an object behind others, with a comma before it. NULL is the empty text. False: out of memory. */
-COMMON_MUST_CHECK
-bool json_text_member(struct buffer *out, const char *key, const char *text);
-void json_text_flag(struct buffer *out, const char *key, bool value);
-void json_text_member_number(struct buffer *out, const char *key, double value);
-
+/* Quotes and escapes a name, and replaces what is not UTF-8. NULL is the empty text. */
+void json_text_string(struct buffer *out, const char *text);
+/* Quotes a word of our own. */
+void json_text_word(struct buffer *out, const char *word);
 /* Writes twelve digits; null if the number is not finite. */
 void json_text_number(struct buffer *out, double value);
-
 void json_text_integer(struct buffer *out, int64_t value);
+/* Rounds a measured value. No measurement reaches 2^63. */
+void json_text_whole(struct buffer *out, double value);
+void json_text_null(struct buffer *out);
 
-/* Appends literal text, such as `,"name":`. */
-#define JSON_TEXT(out, literal) buffer_append((out), (literal), sizeof(literal) - 1)
+/* Append a member of an object. */
+void json_text_member(struct buffer *out, const char *key, const char *text);
+/* Does so; null if the text is empty. */
+void json_text_member_if(struct buffer *out, const char *key, const char *text);
+void json_text_member_word(struct buffer *out, const char *key, const char *word);
+void json_text_member_number(struct buffer *out, const char *key, double value);
+void json_text_member_whole(struct buffer *out, const char *key, double value);
+void json_text_member_integer(struct buffer *out, const char *key, int64_t value);
+void json_text_member_null(struct buffer *out, const char *key);
+void json_text_flag(struct buffer *out, const char *key, bool value);
+/* Appends [low, high]; null if an end is not known. */
+void json_text_member_interval(struct buffer *out, const char *key, double low, double high);

@@ -57,7 +57,7 @@ struct document;
 /* Writes the functions that somebody asked for. */
 void lines_text(struct document *w);
 
-/* Appends the member `lines` of a document, with a comma before it. */
+/* Appends the member `lines` of a document. */
 COMMON_MUST_CHECK
 bool lines_json(const struct render_input *input, struct buffer *out, struct error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's blocks of a history: its series as JSON, and the values of functions over time as columns. */
-#include "render/history_words.h"
+#include "render/history_json.h"
 #include "render/json_text.h"
 #include "render/page_data.h"
 
@@ -114,68 +114,31 @@ static bool page_history_list_functions(struct page_history *page, struct error 
 
 /* ---- JSON ---- */
 
-static void page_history_put_time(struct buffer *out, int64_t unix_ns)
-{
-	if (unix_ns == 0)
-		JSON_TEXT(out, "null");
-	else
-		json_text_integer(out, unix_ns / 1000000);
-}
-
-static bool page_history_put_notices(
+static void page_history_put_notices(
 	const struct history *history, const uint32_t *notices, size_t count, struct buffer *out)
 {
-	JSON_TEXT(out, ",\"notices\":[");
-	for (size_t i = 0; i < count; i++) {
-		buffer_append_string(out, i ? "," : "");
-		if (!json_text_string(out, history_string(history, notices[i])))
-			return false;
-	}
-	JSON_TEXT(out, "]");
-	return true;
+	json_text_key(out, "notices");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < count; i++)
+		json_text_string(out, history_string(history, notices[i]));
+	json_text_close(out, ']');
 }
 
-static bool put_labels(const struct page_history *page, const struct summary *profile, struct buffer *out)
+static void page_history_put_profile(const struct page_history *page, const struct summary *profile, struct buffer *out)
 {
-	JSON_TEXT(out, "{");
-	for (size_t i = 0; i < profile->label_count; i++) {
-		buffer_append_string(out, i ? "," : "");
-		if (!json_text_string(out, summary_string(page->set, profile->labels[i].key)))
-			return false;
-		JSON_TEXT(out, ":");
-		if (!json_text_string(out, summary_string(page->set, profile->labels[i].value)))
-			return false;
-	}
-	JSON_TEXT(out, "}");
-	return true;
-}
-
-static bool page_history_put_profiles(const struct page_history *page, struct buffer *out)
-{
-	JSON_TEXT(out, ",\"profiles\":[");
-	for (size_t i = 0; i < page->series->count; i++) {
-		const struct summary *profile = history_words_profile(&page->words, i);
-
-		buffer_append_string(out, i ? ",[" : "[");
-		if (!json_text_string(out, summary_string(page->set, profile->name)))
-			return false;
-		JSON_TEXT(out, ",");
-		page_history_put_time(out, profile->start_unix_ns);
-		JSON_TEXT(out, ",");
-		json_text_integer(out, profile->duration_ns / 1000000);
-		buffer_append_string(out, profile->is_time_of_file ? ",true," : ",false,");
-		json_text_number(out, profile->total);
-		JSON_TEXT(out, ",");
-		json_text_number(out, profile->requests);
-		JSON_TEXT(out, ",");
-		json_text_number(out, profile->lost);
-		JSON_TEXT(out, ",");
-		if (!put_labels(page, profile, out))
-			return false;
-		JSON_TEXT(out, "]");
-	}
-	JSON_TEXT(out, "]");
-	return true;
+	json_text_open(out, '[');
+	json_text_string(out, summary_string(page->set, profile->name));
+	if (profile->start_unix_ns == 0)
+		json_text_null(out);
+	else
+		json_text_integer(out, profile->start_unix_ns / 1000000);
+	json_text_integer(out, profile->duration_ns / 1000000);
+	buffer_append_string(out, profile->is_time_of_file ? ",true" : ",false");
+	json_text_number(out, profile->total);
+	json_text_number(out, profile->requests);
+	json_text_number(out, profile->lost);
+	history_json_labels(page->set, profile, out);
+	json_text_close(out, ']');
 }
 
 static bool is_changed_at(const struct history_series *series, size_t point)
@@ -186,31 +149,27 @@ static bool is_changed_at(const struct history_series *series, size_t point)
 	return false;
 }
 
-static bool put_pair(const struct page_history *page, size_t point, struct buffer *out, struct error *err)
+static void page_history_put_pair(const struct page_history *page, size_t point, struct buffer *out)
 {
 	size_t series = (size_t)(page->series - page->history->series);
 	struct history_pair pair;
 
-	JSON_TEXT(out, ",\"pair\":");
+	json_text_key(out, "pair");
 	if (!is_changed_at(page->series, point)) {
-		JSON_TEXT(out, "null");
-		return true;
+		json_text_null(out);
+		return;
 	}
 	pair = history_pair_of(page->history, series, point);
+	json_text_open(out, '[');
 	for (int side = DIFF_BASE; side < DIFF_SIDES; side++) {
 		CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
 		buffer_init(&words, HISTORY_MAX_TEXT_BYTES);
 		history_words_side(page->input, &pair, (enum diff_side)side, &words);
-		buffer_append(&words, "", 0);
-		buffer_append_string(out, side ? "," : "[");
-		if (!buffer_ok(&words, err))
-			return false;
-		if (!json_text_string(out, words.data))
-			return error_set_memory(err);
+		out->failed |= words.failed;
+		json_text_string(out, words.data);
 	}
-	JSON_TEXT(out, "]");
-	return true;
+	json_text_close(out, ']');
 }
 
 static void page_history_put_part(
@@ -221,139 +180,134 @@ static void page_history_put_part(
 	size_t number = part ? (size_t)(part - page->input->parts) : 0;
 
 	if (part && !left_out[number])
-		buffer_printf(out, ",\"part\":%zu", number);
+		json_text_member_integer(out, "part", (int64_t)number);
 	else
-		JSON_TEXT(out, ",\"part\":null");
+		json_text_member_null(out, "part");
 }
 
-static bool page_history_put_points(
-	const struct page_history *page, const bool *left_out, struct buffer *out, struct error *err)
+static void page_history_put_point(
+	const struct page_history *page, size_t number, const bool *left_out, struct buffer *out)
 {
-	JSON_TEXT(out, ",\"points\":[");
-	for (size_t i = 0; i < page->series->point_count; i++) {
-		const struct history_point *point = &page->series->points[i];
+	const struct history_point *point = &page->series->points[number];
 
-		buffer_printf(out, "%s{\"at\":%zu", i ? "," : "", point->at);
-		json_text_flag(out, "isDeploy", point->is_deploy);
-		if (!json_text_member(out, "fact", history_string(page->history, point->fact)))
-			return error_set_memory(err);
-		page_history_put_part(page, i, left_out, out);
-		if (!put_pair(page, i, out, err))
-			return false;
-		JSON_TEXT(out, "}");
-	}
-	JSON_TEXT(out, "]");
-	return true;
+	json_text_open(out, '{');
+	json_text_member_integer(out, "at", (int64_t)point->at);
+	json_text_flag(out, "isDeploy", point->is_deploy);
+	json_text_member(out, "fact", history_string(page->history, point->fact));
+	page_history_put_part(page, number, left_out, out);
+	page_history_put_pair(page, number, out);
+	json_text_close(out, '}');
 }
 
-static bool put_functions(const struct page_history *page, struct buffer *out)
+static void page_history_put_listed(const struct page_history *page, uint32_t function, struct buffer *out)
 {
-	JSON_TEXT(out, ",\"functions\":[");
-	for (size_t i = 0; i < page->listed_count; i++) {
-		const struct summary_function *f = &page->set->functions[page->listed[i]];
-		char id[PROFILE_FUNCTION_ID_DIGITS + 1];
+	const struct summary_function *f = &page->set->functions[function];
+	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
 
-		history_words_id(page->set, f, id);
-		buffer_printf(out, "%s{\"id\":\"%s\"", i ? "," : "", id);
-		if (!json_text_member(out, "name", summary_string(page->set, f->name)) ||
-			!json_text_member(out, "shown", summary_string(page->set, f->shown)) ||
-			!json_text_member(out, "shownIn", summary_string(page->set, f->shown_in)) ||
-			!json_text_member(out, "module", summary_string(page->set, f->module)) ||
-			!json_text_member(out, "file", summary_string(page->set, f->file)))
-			return false;
-		buffer_printf(
-			out, ",\"origin\":\"%s\",\"language\":%d}", profile_origin_name(f->origin), (int)f->language);
-	}
-	JSON_TEXT(out, "]");
-	return true;
+	history_words_id(page->set, f, id);
+	json_text_open(out, '{');
+	json_text_member(out, "id", id);
+	json_text_member(out, "name", summary_string(page->set, f->name));
+	json_text_member(out, "shown", summary_string(page->set, f->shown));
+	json_text_member(out, "shownIn", summary_string(page->set, f->shown_in));
+	json_text_member(out, "module", summary_string(page->set, f->module));
+	json_text_member(out, "file", summary_string(page->set, f->file));
+	json_text_member(out, "origin", profile_origin_name(f->origin));
+	json_text_member_integer(out, "language", f->language);
+	json_text_close(out, '}');
 }
 
 /* Begins the object of a change or a drift with its function. */
-static void page_history_put_function(const struct page_history *page, uint32_t function, size_t i, struct buffer *out)
+static void page_history_put_function(const struct page_history *page, uint32_t function, struct buffer *out)
 {
-	buffer_append_string(out, i ? ",{\"function\":" : "{\"function\":");
+	json_text_open(out, '{');
 	if (function == HISTORY_WHOLE)
-		JSON_TEXT(out, "null");
+		json_text_member_null(out, "function");
 	else
-		buffer_printf(out, "%u", page->places[function]);
+		json_text_member_integer(out, "function", page->places[function]);
 }
 
-static void page_history_put_changes(const struct page_history *page, struct buffer *out)
+static void page_history_put_change(
+	const struct page_history *page, const struct history_change *change, struct buffer *out)
 {
-	JSON_TEXT(out, ",\"changes\":[");
-	for (size_t i = 0; i < page->series->change_count; i++) {
-		const struct history_change *change = &page->series->changes[i];
-
-		page_history_put_function(page, change->function, i, out);
-		json_text_flag(out, "isSelf", change->is_self);
-		buffer_printf(out, ",\"point\":%zu,\"went\":", change->point);
-		if (change->went == SIZE_MAX)
-			JSON_TEXT(out, "null");
-		else
-			buffer_printf(out, "%zu", change->went);
-		json_text_member_number(out, "before", change->before);
-		json_text_member_number(out, "after", change->after);
-		json_text_member_number(out, "last", change->last);
-		json_text_member_number(out, "delta", change->delta);
-		json_text_member_number(out, "low", change->ci_low);
-		json_text_member_number(out, "high", change->ci_high);
-		json_text_member_number(out, "q", change->q);
-		buffer_printf(out, ",\"agree\":%zu,\"of\":%zu,\"code\":\"%s\"", change->agree, change->of,
-			history_code_name(change->code));
-		json_text_flag(out, "hasMoved", change->has_moved);
-		JSON_TEXT(out, "}");
-	}
-	JSON_TEXT(out, "],\"drifts\":[");
-	for (size_t i = 0; i < page->series->drift_count; i++) {
-		const struct history_drift *drift = &page->series->drifts[i];
-
-		page_history_put_function(page, drift->function, i, out);
-		json_text_member_number(out, "first", drift->first);
-		json_text_member_number(out, "last", drift->last);
-		json_text_member_number(out, "q", drift->q);
-		JSON_TEXT(out, "}");
-	}
-	JSON_TEXT(out, "]");
+	page_history_put_function(page, change->function, out);
+	json_text_flag(out, "isSelf", change->is_self);
+	json_text_member_integer(out, "point", (int64_t)change->point);
+	if (change->went == SIZE_MAX)
+		json_text_member_null(out, "went");
+	else
+		json_text_member_integer(out, "went", (int64_t)change->went);
+	json_text_member_number(out, "before", change->before);
+	json_text_member_number(out, "after", change->after);
+	json_text_member_number(out, "last", change->last);
+	json_text_member_number(out, "delta", change->delta);
+	json_text_member_number(out, "low", change->ci_low);
+	json_text_member_number(out, "high", change->ci_high);
+	json_text_member_number(out, "q", change->q);
+	json_text_member_integer(out, "agree", (int64_t)change->agree);
+	json_text_member_integer(out, "of", (int64_t)change->of);
+	json_text_member(out, "code", history_code_name(change->code));
+	json_text_flag(out, "hasMoved", change->has_moved);
+	json_text_close(out, '}');
 }
 
-/* Appends a member whose text is made by a function. */
-static bool put_words(const struct page_history *page, const char *key,
-	void (*say)(const struct history_words *, struct buffer *), struct buffer *out)
+static void page_history_put_drift(
+	const struct page_history *page, const struct history_drift *drift, struct buffer *out)
 {
-	CLEANUP(buffer_deinit) struct buffer words = { 0 };
-
-	buffer_init(&words, HISTORY_MAX_TEXT_BYTES);
-	say(&page->words, &words);
-	buffer_append(&words, "", 0);
-	return !words.failed && json_text_member(out, key, words.data);
+	page_history_put_function(page, drift->function, out);
+	json_text_member_number(out, "first", drift->first);
+	json_text_member_number(out, "last", drift->last);
+	json_text_member_number(out, "q", drift->q);
+	json_text_close(out, '}');
 }
 
-static bool page_history_put_series(
-	const struct page_history *page, const bool *left_out, struct buffer *out, struct error *err)
+static void page_history_put_lists(const struct page_history *page, const bool *left_out, struct buffer *out)
 {
 	const struct history_series *series = page->series;
 
-	JSON_TEXT(out, "{\"title\":");
-	if (!json_text_string(out, history_string(page->history, series->title)) ||
-		!json_text_member(out, "facts", history_string(page->history, series->facts)) ||
-		!put_words(page, "verdictText", history_words_verdict, out) ||
-		!put_words(page, "measureText", history_words_measure, out) ||
-		!json_text_member(out, "scale", diff_scale_mode_name(series->scale)))
-		return error_set_memory(err);
+	json_text_key(out, "profiles");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < series->count; i++)
+		page_history_put_profile(page, history_words_profile(&page->words, i), out);
+	json_text_close(out, ']');
+	json_text_key(out, "points");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < series->point_count; i++)
+		page_history_put_point(page, i, left_out, out);
+	json_text_close(out, ']');
+	json_text_key(out, "functions");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < page->listed_count; i++)
+		page_history_put_listed(page, page->listed[i], out);
+	json_text_close(out, ']');
+	json_text_key(out, "changes");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < series->change_count; i++)
+		page_history_put_change(page, &series->changes[i], out);
+	json_text_close(out, ']');
+	json_text_key(out, "drifts");
+	json_text_open(out, '[');
+	for (size_t i = 0; i < series->drift_count; i++)
+		page_history_put_drift(page, &series->drifts[i], out);
+	json_text_close(out, ']');
+}
+
+static void page_history_put_series(const struct page_history *page, const bool *left_out, struct buffer *out)
+{
+	const struct history_series *series = page->series;
+
+	json_text_open(out, '{');
+	json_text_member(out, "title", history_string(page->history, series->title));
+	json_text_member(out, "facts", history_string(page->history, series->facts));
+	history_json_words(&page->words, "verdictText", history_words_verdict, out);
+	history_json_words(&page->words, "measureText", history_words_measure, out);
+	json_text_member(out, "scale", diff_scale_mode_name(series->scale));
 	json_text_flag(out, "isPer", page->words.is_per);
-	if (!json_text_member(out, "unit", page->words.unit))
-		return error_set_memory(err);
+	json_text_member(out, "unit", page->words.unit);
 	json_text_member_number(out, "typicalTotal", series->typical_total);
-	if (!page_history_put_notices(page->history, series->notices, series->notice_count, out) ||
-		!page_history_put_profiles(page, out))
-		return error_set_memory(err);
-	if (!page_history_put_points(page, left_out, out, err))
-		return false;
-	if (!put_functions(page, out))
-		return error_set_memory(err);
-	page_history_put_changes(page, out);
-	JSON_TEXT(out, "}");
-	return true;
+	page_history_put_notices(page->history, series->notices, series->notice_count, out);
+	page_history_put_lists(page, left_out, out);
+	json_text_close(out, '}');
 }
 
 /* ---- Columns ---- */
@@ -400,13 +354,13 @@ bool page_data_history(const struct render_history *input, const bool *left_out,
 
 	for (size_t i = 0; i < input->part_count; i++)
 		left_out_count += left_out[i];
-	JSON_TEXT(list, "{\"format\":1,\"tool\":");
-	if (!json_text_string(list, input->tool ? input->tool : "kelvin"))
-		return error_set_memory(err);
-	buffer_printf(list, ",\"leftOut\":%zu", left_out_count);
-	if (!page_history_put_notices(history, history->notices, history->notice_count, list))
-		return error_set_memory(err);
-	JSON_TEXT(list, ",\"series\":[");
+	json_text_open(list, '{');
+	json_text_member_integer(list, "format", 1);
+	json_text_member(list, "tool", input->tool ? input->tool : "kelvin");
+	json_text_member_integer(list, "leftOut", (int64_t)left_out_count);
+	page_history_put_notices(history, history->notices, history->notice_count, list);
+	json_text_key(list, "series");
+	json_text_open(list, '[');
 	for (size_t i = 0; i < history->series_count; i++) {
 		CLEANUP(page_history_deinit)
 		struct page_history page = { .input = input,
@@ -415,11 +369,13 @@ bool page_data_history(const struct render_history *input, const bool *left_out,
 			.series = &history->series[i],
 			.words = history_words_of(history, &history->series[i]) };
 
-		buffer_append_string(list, i ? "," : "");
-		if (!page_history_list_functions(&page, err) || !page_history_put_series(&page, left_out, list, err) ||
-			!append_columns(&page, values, err))
+		if (!page_history_list_functions(&page, err))
+			return false;
+		page_history_put_series(&page, left_out, list);
+		if (!append_columns(&page, values, err))
 			return false;
 	}
-	JSON_TEXT(list, "]}");
+	json_text_close(list, ']');
+	json_text_close(list, '}');
 	return buffer_ok(list, err) && buffer_ok(values, err);
 }

@@ -46,6 +46,5 @@ void question_lists(const struct render_input *input, struct question_list lists
 struct document;
 void question_put(struct document *d);
 
-/* Appends the members `selection`, `callers` and `callees` of JSON, each with a comma before it. False: no memory. */
-COMMON_MUST_CHECK
-bool question_json(const struct render_input *input, struct buffer *out);
+/* Appends the members `selection`, `callers` and `callees` of JSON. */
+void question_json(const struct render_input *input, struct buffer *out);

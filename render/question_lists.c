@@ -126,141 +126,95 @@ void question_put(struct document *d)
 
 /* ---- JSON ---- */
 
-static void put_ns(const struct diff *diff, struct buffer *out, const char *name, double value)
-{
-	buffer_printf(out, ",\"%s%s\":", name, diff->is_time ? "_ns" : "");
-	json_text_number(out, value);
-}
-
-static void put_percent(struct buffer *out, const char *name, double value)
-{
-	buffer_printf(out, ",\"%s\":", name);
-	json_text_number(out, value);
-}
-
 static void question_lists_put_compared(
 	const struct render_input *input, const struct diff_neighbour *row, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
 	const struct diff_neighbours *all = input->question->neighbours;
+	const struct diff_estimate *e = &row->time;
 
-	put_ns(diff, out, "base", row->raw[DIFF_BASE]);
-	put_ns(diff, out, "head", row->raw[DIFF_HEAD]);
-	put_ns(diff, out, "delta", row->time.delta);
-	put_percent(out, "base_pct", format_share(row->time.base, all->base));
-	put_percent(out, "head_pct", format_share(row->time.head, all->head));
-	if (isfinite(row->time.ci_low) && isfinite(row->time.ci_high)) {
-		JSON_TEXT(out, ",\"ci\":[");
-		json_text_number(out, summary_points(diff, row->time.ci_low));
-		JSON_TEXT(out, ",");
-		json_text_number(out, summary_points(diff, row->time.ci_high));
-		JSON_TEXT(out, "]");
-	} else {
-		JSON_TEXT(out, ",\"ci\":null");
-	}
-	put_percent(out, "q", row->time.q);
-	buffer_printf(out, ",\"state\":\"%s\"", diff_state_name(row->time.state));
+	json_text_member_number(out, diff->is_time ? "base_ns" : "base", row->raw[DIFF_BASE]);
+	json_text_member_number(out, diff->is_time ? "head_ns" : "head", row->raw[DIFF_HEAD]);
+	json_text_member_number(out, diff->is_time ? "delta_ns" : "delta", e->delta);
+	json_text_member_number(out, "base_pct", format_share(e->base, all->base));
+	json_text_member_number(out, "head_pct", format_share(e->head, all->head));
+	json_text_member_interval(out, "ci", summary_points(diff, e->ci_low), summary_points(diff, e->ci_high));
+	json_text_member_number(out, "q", e->q);
+	json_text_member(out, "state", diff_state_name(e->state));
 }
 
-static bool question_lists_put_row(
+static void question_lists_put_row(
 	const struct render_input *input, const struct diff_neighbour *row, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
 	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
 
-	JSON_TEXT(out, "{\"function\":");
+	json_text_open(out, '{');
 	if (row->function == PROFILE_NONE) {
-		JSON_TEXT(out, "null");
+		json_text_member_null(out, "function");
 	} else {
 		question_id(diff, &diff->functions[row->function], id);
-		buffer_printf(out, "%u,\"id\":\"%s\",\"name\":", row->function, id);
-		if (!json_text_string(out, diff_string(diff, diff->functions[row->function].name)))
-			return false;
+		json_text_member_integer(out, "function", row->function);
+		json_text_member(out, "id", id);
+		json_text_member(out, "name", diff_string(diff, diff->functions[row->function].name));
 	}
 	if (diff->sides == DIFF_SIDES) {
 		question_lists_put_compared(input, row, out);
 	} else {
-		put_ns(diff, out, "total", row->raw[DIFF_HEAD]);
-		put_percent(out, "pct", format_share(row->time.head, input->question->neighbours->head));
+		json_text_member_number(out, diff->is_time ? "total_ns" : "total", row->raw[DIFF_HEAD]);
+		json_text_member_number(out, "pct", format_share(row->time.head, input->question->neighbours->head));
 	}
-	JSON_TEXT(out, "}");
-	return true;
+	json_text_close(out, '}');
 }
 
-static bool put_list(const struct render_input *input, const struct question_list *list, struct buffer *out)
+static void put_list(const struct render_input *input, const struct question_list *list, struct buffer *out)
 {
 	size_t count = list->neighbours->count, rows = question_rows(input, count);
 
 	rows = rows < count ? rows : count;
-	buffer_printf(out, ",\n \"%s\": [", list->json);
+	json_text_list(out, list->json);
 	for (size_t i = 0; i < rows; i++) {
-		buffer_append_string(out, i ? ",\n  " : "\n  ");
-		if (!question_lists_put_row(input, &list->neighbours->rows[i], out))
-			return false;
+		json_text_line(out, 2);
+		question_lists_put_row(input, &list->neighbours->rows[i], out);
 	}
-	buffer_append_string(out, rows ? "\n ]" : "]");
-	if (rows < count)
-		buffer_printf(out, ",\n \"%s_left_out\": %zu", list->json, count - rows);
-	return true;
+	json_text_end_list(out);
+	json_text_left_out(out, list->json, count - rows);
 }
 
-static bool question_lists_put_text(struct buffer *out, const char *name, const char *text)
+static void put_selection(const struct render_input *input, struct buffer *out)
 {
-	buffer_printf(out, "\"%s\": ", name);
-	if (text)
-		return json_text_string(out, text);
-	JSON_TEXT(out, "null");
-	return true;
-}
+	const struct profile_selection *selection = input->question->selection;
+	bool is_all = selection->only == PROFILE_ORIGIN_UNKNOWN;
 
-static bool put_where(const struct profile_selection *selection, struct buffer *out)
-{
-	JSON_TEXT(out, ", \"where\": [");
+	json_text_line(out, 1);
+	json_text_key(out, "selection");
+	buffer_append_string(out, " {");
+	json_text_member_if(out, "focus", selection->focus ? selection->focus : "");
+	json_text_member_if(out, "hide", selection->hide ? selection->hide : "");
+	json_text_member_if(out, "only", is_all ? "" : profile_origin_name(selection->only));
+	json_text_key(out, "where");
+	json_text_open(out, '[');
 	for (size_t i = 0; i < selection->where_count; i++) {
-		buffer_append_string(out, i ? ", {" : "{");
-		if (!question_lists_put_text(out, "key", profile_selection_key_name(&selection->where[i])))
-			return false;
-		JSON_TEXT(out, ", ");
-		if (!question_lists_put_text(out, "value", selection->where[i].value))
-			return false;
-		JSON_TEXT(out, "}");
+		json_text_open(out, '{');
+		json_text_member(out, "key", profile_selection_key_name(&selection->where[i]));
+		json_text_member(out, "value", selection->where[i].value);
+		json_text_close(out, '}');
 	}
-	JSON_TEXT(out, "]");
-	return true;
-}
-
-static bool put_selection(const struct render_input *input, struct buffer *out)
-{
-	const struct render_question *question = input->question;
-	const struct profile_selection *selection = question->selection;
-
-	JSON_TEXT(out, ",\n \"selection\": {");
-	if (!question_lists_put_text(out, "focus", selection->focus))
-		return false;
-	JSON_TEXT(out, ", ");
-	if (!question_lists_put_text(out, "hide", selection->hide))
-		return false;
-	JSON_TEXT(out, ", ");
-	if (!question_lists_put_text(out, "only",
-		    selection->only == PROFILE_ORIGIN_UNKNOWN ? NULL : profile_origin_name(selection->only)) ||
-		!put_where(selection, out))
-		return false;
+	json_text_close(out, ']');
 	if (input->diff->sides == DIFF_SIDES)
-		put_percent(out, "base_pct", question_percent(input, DIFF_BASE));
-	put_percent(out, "head_pct", question_percent(input, DIFF_HEAD));
-	JSON_TEXT(out, "}");
-	return true;
+		json_text_member_number(out, "base_pct", question_percent(input, DIFF_BASE));
+	json_text_member_number(out, "head_pct", question_percent(input, DIFF_HEAD));
+	json_text_close(out, '}');
 }
 
-bool question_json(const struct render_input *input, struct buffer *out)
+void question_json(const struct render_input *input, struct buffer *out)
 {
 	struct question_list lists[QUESTION_LISTS];
 
 	question_lists(input, lists);
-	if (input->question && input->question->selection && !put_selection(input, out))
-		return false;
+	if (input->question && input->question->selection)
+		put_selection(input, out);
 	for (size_t i = 0; i < QUESTION_LISTS; i++)
-		if (lists[i].neighbours && !put_list(input, &lists[i], out))
-			return false;
-	return true;
+		if (lists[i].neighbours)
+			put_list(input, &lists[i], out);
 }

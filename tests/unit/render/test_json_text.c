@@ -53,7 +53,7 @@ static void test_numbers(void **state)
 	text.size = 0;
 	json_text_number(&text, NAN);
 	json_text_number(&text, INFINITY);
-	assert_string_equal(text.data, "nullnull");
+	assert_string_equal(text.data, "null,null");
 }
 
 /* Of every size, of the usual sizes, and such that the last digit hangs on what follows it. */
@@ -97,12 +97,12 @@ static void test_strings(void **state)
 	buffer_init(&text, 4096);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		text.size = 0;
-		assert_true(json_text_string(&text, values[i]));
+		json_text_string(&text, values[i]);
 		expect_same(json_string(values[i]), &text, 0);
 	}
 	text.size = 0;
-	assert_true(json_text_string(&text, "bad\xff\xfe"
-					    "bytes"));
+	json_text_string(&text, "bad\xff\xfe"
+				"bytes");
 	back = json_loads(text.data, JSON_DECODE_ANY, NULL);
 	assert_non_null(back);
 	json_decref(back);
@@ -119,7 +119,7 @@ static void test_hidden(void **state)
 	json_t *back;
 
 	buffer_init(&text, 4096);
-	assert_true(json_text_string(&text, name));
+	json_text_string(&text, name);
 	buffer_append_byte(&text, '\0');
 	assert_string_equal(text.data, "\"a\\u007Fb\\u009B31mc\\u202Ed\\uDB40\\uDC01é\"");
 	back = json_loads(text.data, JSON_DECODE_ANY, NULL);
