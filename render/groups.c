@@ -119,8 +119,7 @@ static void put_group(const struct render_input *input, const struct diff_group 
 		json_text_member_number(out, "pct", format_share(group->time.head, diff->total.head));
 		json_text_member_number(out, "count", group->samples[DIFF_HEAD]);
 	}
-	json_text_key(out, "top");
-	json_text_open(out, '[');
+	json_text_begin(out, "top", '[');
 	for (size_t i = 0; i < group->top_count; i++)
 		json_text_string(out, diff_string(diff, diff->functions[group->top[i]].name));
 	json_text_close(out, ']');

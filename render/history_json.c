@@ -50,8 +50,7 @@ static void history_json_put_place(struct document_json *d, const char *key, siz
 {
 	size_t at = d->series->points[point].at;
 
-	json_text_key(d->out, key);
-	json_text_open(d->out, '{');
+	json_text_begin(d->out, key, '{');
 	json_text_member_integer(d->out, "index", (int64_t)(d->first + at));
 	json_text_member(d->out, "name", summary_string(d->history->set, history_words_profile(&d->words, at)->name));
 	history_json_put_time(d, at);
@@ -92,8 +91,7 @@ static void history_json_put_function(struct document_json *d, uint32_t function
 static void put_values(struct document_json *d, uint32_t function, bool is_self)
 {
 	history_values(d->history, d->series, function, is_self, d->values);
-	json_text_key(d->out, "values_pct");
-	json_text_open(d->out, '[');
+	json_text_begin(d->out, "values_pct", '[');
 	for (size_t i = 0; i < d->series->count; i++)
 		json_text_number(d->out, history_json_percent_of(d, function, d->values[i]));
 	json_text_close(d->out, ']');
@@ -175,8 +173,7 @@ static void history_json_put_side(struct document_json *d, const struct history_
 {
 	size_t at = 0;
 
-	json_text_key(d->out, diff_side_name(side));
-	json_text_open(d->out, '[');
+	json_text_begin(d->out, diff_side_name(side), '[');
 	for (size_t i = 0; i < pair->count[side]; i++) {
 		while (at < d->series->count && d->series->profiles[at] != pair->profiles[side][i])
 			at++;
@@ -223,8 +220,7 @@ static void put_one_series(struct document_json *d)
 	json_text_member_number(d->out, "usual_total", d->words.is_per ? series->typical_total : NAN);
 	json_text_key(d->out, "notices");
 	history_json_put_notices(d, series->notices, series->notice_count);
-	json_text_key(d->out, "points");
-	json_text_open(d->out, '[');
+	json_text_begin(d->out, "points", '[');
 	for (size_t i = 0; i < series->point_count; i++)
 		put_point(d, i);
 	json_text_close(d->out, ']');

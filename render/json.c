@@ -64,8 +64,7 @@ static void put_measure(const struct json_writer *w, const char *key, double val
 
 static void json_open_member(const struct json_writer *w, const char *key)
 {
-	json_text_key(w->out, key);
-	json_text_open(w->out, '{');
+	json_text_begin(w->out, key, '{');
 }
 
 static void json_close_member(const struct json_writer *w)
@@ -203,8 +202,7 @@ static void put_metrics(const struct json_writer *w)
 	put_name(w, "name", w->diff->metric);
 	put_name(w, "unit", w->diff->unit);
 	json_close_member(w);
-	json_text_key(w->out, "metrics");
-	json_text_open(w->out, '[');
+	json_text_begin(w->out, "metrics", '[');
 	for (size_t i = 0; i < found_count; i++)
 		if (found[i].index[DIFF_HEAD] >= profile_first_metric(w->input->profiles[DIFF_HEAD]))
 			json_text_string(w->out, found[i].type);
@@ -277,8 +275,7 @@ static void put_warnings(const struct json_writer *w)
 	const struct diff_warning *all = w->suite ? w->suite->warnings : w->diff->warnings;
 	size_t warning_count = w->suite ? w->suite->warning_count : w->diff->warning_count;
 
-	json_text_key(w->out, "warnings");
-	json_text_open(w->out, '[');
+	json_text_begin(w->out, "warnings", '[');
 	for (size_t i = 0; i < warning_count; i++) {
 		json_text_open(w->out, '{');
 		json_text_member(w->out, "text", string_table_get(strings, all[i].text));
@@ -307,8 +304,7 @@ static void put_origin(const struct json_writer *w, const struct diff_origin *o,
 
 static void put_origins(const struct json_writer *w)
 {
-	json_text_key(w->out, "origins");
-	json_text_open(w->out, '[');
+	json_text_begin(w->out, "origins", '[');
 	for (int i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		json_text_open(w->out, '{');
 		json_text_member(w->out, "origin", profile_origin_name((enum profile_origin)i));
@@ -392,11 +388,7 @@ static void put_control(const struct json_writer *w)
 	json_open_member(w, "control");
 	json_text_member(w->out, "verdict", diff_verdict_name(control->verdict));
 	json_text_member_number(w->out, "delta_pct", control->change * 100);
-	json_text_key(w->out, "ci");
-	json_text_open(w->out, '[');
-	json_text_number(w->out, control->change_low * 100);
-	json_text_number(w->out, control->change_high * 100);
-	json_text_close(w->out, ']');
+	json_text_member_pair(w->out, "ci", control->change_low * 100, control->change_high * 100);
 	json_close_member(w);
 }
 
@@ -411,8 +403,7 @@ static void put_suspect(const struct json_writer *w, size_t number)
 	json_text_open(w->out, '{');
 	json_text_member(w->out, "id", commit->id);
 	json_text_member(w->out, "subject", string_table_get(commits->history->strings, commit->subject));
-	json_text_key(w->out, "functions");
-	json_text_open(w->out, '[');
+	json_text_begin(w->out, "functions", '[');
 	for (size_t i = 0; i < suspect->function_count; i++)
 		json_text_string(
 			w->out, diff_string(commits->diff, commits->diff->functions[suspect->functions[i]].name));
@@ -431,13 +422,11 @@ static void put_commits(const struct json_writer *w)
 	if (!commits)
 		return;
 	json_text_member(w->out, "commits_text", string_table_get(commits->strings, commits->verdict_text));
-	json_text_key(w->out, "commits");
-	json_text_open(w->out, '[');
+	json_text_begin(w->out, "commits", '[');
 	for (size_t i = 0; i < commits->suspect_count; i++)
 		put_suspect(w, i);
 	json_text_close(w->out, ']');
-	json_text_key(w->out, "commits_not_executed");
-	json_text_open(w->out, '[');
+	json_text_begin(w->out, "commits_not_executed", '[');
 	for (size_t i = 0; i < commits->history->commit_count; i++)
 		if (!commits->is_executed[i])
 			json_text_string(w->out, commits->history->commits[i].id);

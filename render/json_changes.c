@@ -20,8 +20,7 @@ static void put_wait(const struct diff *diff, const struct diff_wait_site *site,
 		json_text_member(out, "lock", diff_string(diff, site->lock));
 	else
 		json_text_member_null(out, "lock");
-	json_text_key(out, "released_by");
-	json_text_open(out, '{');
+	json_text_begin(out, "released_by", '{');
 	put_function_number(out, "base", diff_released_by_on(diff, site, DIFF_BASE));
 	put_function_number(out, "head", diff_released_by_on(diff, site, DIFF_HEAD));
 	json_text_close(out, '}');
@@ -36,13 +35,11 @@ static void json_changes_put_change(const struct diff *diff, const struct diff_c
 	json_text_flag(out, "is_self", change->is_self);
 	json_text_flag(out, "of_others", change->is_of_others);
 	put_function_number(out, "caller", change->caller);
-	json_text_key(out, "functions");
-	json_text_open(out, '[');
+	json_text_begin(out, "functions", '[');
 	for (size_t i = 0; i < change->count; i++)
 		json_text_integer(out, diff->change_functions[change->first + i]);
 	json_text_close(out, ']');
-	json_text_key(out, "waits");
-	json_text_open(out, '[');
+	json_text_begin(out, "waits", '[');
 	for (size_t i = 0; i < change->wait_count; i++)
 		put_wait(diff, &diff->wait_sites[change->wait_sites[i]], out);
 	json_text_close(out, ']');

@@ -220,8 +220,7 @@ static void put_bottleneck(const struct diff *diff, const struct diff_function *
 		put_class("bottleneck", classes.side[DIFF_HEAD], out);
 		return;
 	}
-	json_text_key(out, "bottleneck");
-	json_text_open(out, '{');
+	json_text_begin(out, "bottleneck", '{');
 	put_class("base", classes.side[DIFF_BASE], out);
 	put_class("head", classes.side[DIFF_HEAD], out);
 	put_class("change", classes.change, out);

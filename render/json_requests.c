@@ -53,8 +53,7 @@ static void put_processes(const struct profile *profile, struct buffer *out)
 			requests->exchanges[i].count > 0)
 			answered[count++] = &requests->exchanges[i];
 	qsort(answered, count, sizeof(*answered), by_count);
-	json_text_key(out, "processes");
-	json_text_open(out, '[');
+	json_text_begin(out, "processes", '[');
 	for (size_t i = 0; i < count && i < MOST_PROCESSES; i++)
 		put_process(profile, answered[i], out);
 	json_text_close(out, ']');
@@ -70,8 +69,7 @@ void json_requests(const struct render_input *input, enum diff_side side, struct
 		json_text_member_null(out, "requests");
 		return;
 	}
-	json_text_key(out, "requests");
-	json_text_open(out, '{');
+	json_text_begin(out, "requests", '{');
 	json_text_member(out, "source", profile_work_source_name(r->source));
 	json_text_member(out, "event", diff_string(input->diff, r->event));
 	json_text_member_integer(out, "one_in", r->one_in);
@@ -80,8 +78,7 @@ void json_requests(const struct render_input *input, enum diff_side side, struct
 	json_text_member_whole(out, "p50_ns", r->p50_ns);
 	json_text_member_whole(out, "p90_ns", r->p90_ns);
 	json_text_member_whole(out, "p99_ns", r->p99_ns);
-	json_text_key(out, "calls_out");
-	json_text_open(out, '{');
+	json_text_begin(out, "calls_out", '{');
 	json_text_member_whole(out, "count", r->calls_out);
 	put_rate(r->calls_out, r->calls_out_per_s, out);
 	json_text_member_whole(out, "p50_ns", r->calls_out_p50_ns);
@@ -99,8 +96,7 @@ void json_latency(const struct diff *diff, struct buffer *out)
 		json_text_member_null(out, "latency");
 		return;
 	}
-	json_text_key(out, "latency");
-	json_text_open(out, '{');
+	json_text_begin(out, "latency", '{');
 	json_text_member_whole(out, "base_p50_ns", base->p50_ns);
 	json_text_member_whole(out, "head_p50_ns", head->p50_ns);
 	json_text_member_whole(out, "base_p99_ns", base->p99_ns);
@@ -132,8 +128,7 @@ void json_cause(const struct diff *diff, struct buffer *out)
 	json_text_member(out, "module", diff_string(diff, diff->functions[cause->function].module));
 	json_text_flag(out, "is_self", cause->is_self);
 	json_text_member_number(out, "part", cause->share);
-	json_text_key(out, "callers");
-	json_text_open(out, '[');
+	json_text_begin(out, "callers", '[');
 	for (size_t i = 0; i < cause->caller_count; i++)
 		put_function_name(diff, cause->callers[i], out);
 	json_text_close(out, ']');

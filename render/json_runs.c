@@ -20,12 +20,10 @@ static void put_figure_of_side(
 	const struct diff_run_summary *summary = &input->diff->runs.figures[figure];
 	const struct profile *profile = input->profiles[side];
 
-	json_text_key(out, diff_side_name(side));
-	json_text_open(out, '{');
+	json_text_begin(out, diff_side_name(side), '{');
 	json_text_member_number(out, "mean", summary->mean[side]);
 	json_text_member_interval(out, "ci", summary->low[side], summary->high[side]);
-	json_text_key(out, "each");
-	json_text_open(out, '[');
+	json_text_begin(out, "each", '[');
 	for (size_t i = 0; i < profile->run_count; i++)
 		json_text_whole(out, runs_value_of(&profile->runs[i], figure));
 	json_text_close(out, ']');
@@ -40,8 +38,7 @@ static void put_run_figure(const struct render_input *input, enum diff_run_figur
 		json_text_member_null(out, figure_names[figure]);
 		return;
 	}
-	json_text_key(out, figure_names[figure]);
-	json_text_open(out, '{');
+	json_text_begin(out, figure_names[figure], '{');
 	put_figure_of_side(input, DIFF_BASE, figure, out);
 	put_figure_of_side(input, DIFF_HEAD, figure, out);
 	json_text_member_number(out, "change_pct", 100 * summary->change);
@@ -72,12 +69,10 @@ void json_runs(const struct render_input *input, struct buffer *out)
 		json_text_member_null(out, "runs");
 		return;
 	}
-	json_text_key(out, "runs");
-	json_text_open(out, '{');
+	json_text_begin(out, "runs", '{');
 	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
 		put_run_figure(input, (enum diff_run_figure)i, out);
-	json_text_key(out, "outliers");
-	json_text_open(out, '[');
+	json_text_begin(out, "outliers", '[');
 	for (size_t i = 0; i < runs->outlier_count; i++)
 		put_run_outlier(&runs->outliers[i], out);
 	json_text_close(out, ']');
@@ -118,16 +113,13 @@ void json_instances(const struct render_input *input, struct buffer *out)
 		json_text_member_null(out, "instances");
 		return;
 	}
-	json_text_key(out, "instances");
-	json_text_open(out, '{');
+	json_text_begin(out, "instances", '{');
 	json_text_member(out, "per", diff_scale_mode_name(instances->per));
-	json_text_key(out, "outliers");
-	json_text_open(out, '[');
+	json_text_begin(out, "outliers", '[');
 	for (size_t i = 0; i < instances->outlier_count; i++)
 		put_instance(input->diff, &instances->outliers[i], out);
 	json_text_close(out, ']');
-	json_text_key(out, "cpu_models");
-	json_text_open(out, '[');
+	json_text_begin(out, "cpu_models", '[');
 	for (size_t i = 0; i < instances->cpu_count; i++)
 		put_cpu_model(input->diff, &instances->cpus[i], out);
 	json_text_close(out, ']');

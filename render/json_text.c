@@ -95,6 +95,12 @@ void json_text_open(struct buffer *out, char bracket)
 	buffer_append_byte(out, (uint8_t)bracket);
 }
 
+void json_text_begin(struct buffer *out, const char *key, char bracket)
+{
+	json_text_key(out, key);
+	json_text_open(out, bracket);
+}
+
 void json_text_close(struct buffer *out, char bracket)
 {
 	buffer_append_byte(out, (uint8_t)bracket);
@@ -236,17 +242,20 @@ void json_text_flag(struct buffer *out, const char *key, bool value)
 	buffer_append_string(out, value ? "true" : "false");
 }
 
+void json_text_member_pair(struct buffer *out, const char *key, double first, double second)
+{
+	json_text_begin(out, key, '[');
+	json_text_number(out, first);
+	json_text_number(out, second);
+	json_text_close(out, ']');
+}
+
 void json_text_member_interval(struct buffer *out, const char *key, double low, double high)
 {
-	json_text_key(out, key);
-	if (!isfinite(low) || !isfinite(high)) {
-		json_text_null(out);
-		return;
-	}
-	json_text_open(out, '[');
-	json_text_number(out, low);
-	json_text_number(out, high);
-	json_text_close(out, ']');
+	if (isfinite(low) && isfinite(high))
+		json_text_member_pair(out, key, low, high);
+	else
+		json_text_member_null(out, key);
 }
 
 void json_text_integer(struct buffer *out, int64_t value)

@@ -23,6 +23,8 @@ int json_text_write(const char *bytes, size_t size, void *context);
 void json_text_open(struct buffer *out, char bracket);
 void json_text_close(struct buffer *out, char bracket);
 void json_text_key(struct buffer *out, const char *key);
+/* Begins a member that is an object or an array. */
+void json_text_begin(struct buffer *out, const char *key, char bracket);
 
 /* Begins a line, so far to the right, for an entry of a list. */
 void json_text_line(struct buffer *out, size_t indent);
@@ -53,5 +55,6 @@ void json_text_member_whole(struct buffer *out, const char *key, double value);
 void json_text_member_integer(struct buffer *out, const char *key, int64_t value);
 void json_text_member_null(struct buffer *out, const char *key);
 void json_text_flag(struct buffer *out, const char *key, bool value);
+void json_text_member_pair(struct buffer *out, const char *key, double first, double second);
 /* Appends [low, high]; null if an end is not known. */
 void json_text_member_interval(struct buffer *out, const char *key, double low, double high);

@@ -71,8 +71,7 @@ static void put_lock_of_side(const char *key, const struct waits_lock *lock, str
 		json_text_member_null(out, key);
 		return;
 	}
-	json_text_key(out, key);
-	json_text_open(out, '{');
+	json_text_begin(out, key, '{');
 	put_lock_members(lock, out);
 	json_text_close(out, '}');
 }
@@ -123,8 +122,7 @@ static void put_nameless_locks(const char *key, const struct waits *waits, enum 
 		nameless++;
 		all_ns = saturating_add(all_ns, locks[i].ns);
 	}
-	json_text_key(out, key);
-	json_text_open(out, '{');
+	json_text_begin(out, key, '{');
 	json_text_member_integer(out, "count", (int64_t)nameless);
 	json_text_member_integer(out, "ns", all_ns);
 	json_text_close(out, '}');
@@ -144,14 +142,12 @@ void json_waits(const struct diff *diff, const struct waits *waits, struct buffe
 	put_classes_of_side(waits, DIFF_HEAD, out);
 	if (compared)
 		json_text_close(out, '}');
-	json_text_key(out, "locks");
-	json_text_open(out, '[');
+	json_text_begin(out, "locks", '[');
 	(compared ? put_locks_of_diff : put_locks_of_report)(waits, out);
 	json_text_close(out, ']');
 	if (!compared)
 		return;
-	json_text_key(out, "nameless_locks");
-	json_text_open(out, '{');
+	json_text_begin(out, "nameless_locks", '{');
 	put_nameless_locks("base", waits, DIFF_BASE, out);
 	put_nameless_locks("head", waits, DIFF_HEAD, out);
 	json_text_close(out, '}');

@@ -72,8 +72,7 @@ static void lines_json_put_instructions(const struct lines_json *j, const struct
 	const char *name = diff_side_name(side);
 	char key[48], address[24];
 
-	json_text_key(j->out, lines_json_key(j, name, "instructions", false, key));
-	json_text_open(j->out, '[');
+	json_text_begin(j->out, lines_json_key(j, name, "instructions", false, key), '[');
 	for (uint32_t i = 0; i < row->instruction_count[side]; i++) {
 		snprintf(address, sizeof(address), "0x%llx", (unsigned long long)at[i].address);
 		json_text_open(j->out, '{');
@@ -142,8 +141,7 @@ static bool lines_json_put_rows(const struct lines_json *j, const struct listing
 	if (!shown)
 		return error_set_memory(err);
 	listing_mark_shown(listed, shown);
-	json_text_key(j->out, "rows");
-	json_text_open(j->out, '[');
+	json_text_begin(j->out, "rows", '[');
 	for (size_t i = 0; i < listed->row_count && !j->out->failed; i++)
 		if (shown[i] && !listed->rows[i].is_gap)
 			lines_json_put_row(j, &listed->rows[i]);
@@ -157,8 +155,7 @@ static void lines_json_put_place(const struct lines_json *j, const struct listin
 {
 	const struct listing_text *text = &listed->text[side];
 
-	json_text_key(j->out, diff_side_name(side));
-	json_text_open(j->out, '{');
+	json_text_begin(j->out, diff_side_name(side), '{');
 	json_text_member(j->out, "place", place_names[text->place]);
 	json_text_member_if(j->out, "proof", text->place == LISTING_NOWHERE ? "" : proof_names[text->proof]);
 	put_text_or_null(j, "revision", text->place == LISTING_REVISION ? j->listing->revision[side] : 0);
@@ -180,8 +177,7 @@ static bool lines_json_put_function(
 	json_text_member(j->out, "function", diff_string(j->diff, f->shown));
 	json_text_member(j->out, "id", id);
 	json_text_member(j->out, "file", diff_string(j->diff, f->file));
-	json_text_key(j->out, "texts");
-	json_text_open(j->out, '{');
+	json_text_begin(j->out, "texts", '{');
 	if (j->diff->sides == DIFF_SIDES)
 		lines_json_put_place(j, listed, DIFF_BASE);
 	lines_json_put_place(j, listed, DIFF_HEAD);

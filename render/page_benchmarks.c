@@ -27,8 +27,7 @@ static void benchmarks_recordings(const struct render_suite *input, struct buffe
 {
 	const struct diff_suite *suite = input->suite;
 
-	json_text_key(out, "recordings");
-	json_text_open(out, '[');
+	json_text_begin(out, "recordings", '[');
 	for (size_t side = suite->sides == 2 ? DIFF_BASE : DIFF_HEAD; side < DIFF_SIDES; side++) {
 		const struct profile *profile = suite->profiles[side];
 
@@ -42,8 +41,7 @@ static void benchmarks_recordings(const struct render_suite *input, struct buffe
 
 static void benchmarks_warnings(const struct diff_suite *suite, struct buffer *out)
 {
-	json_text_key(out, "warnings");
-	json_text_open(out, '[');
+	json_text_begin(out, "warnings", '[');
 	for (size_t i = 0; i < suite->warning_count; i++)
 		json_text_string(out, diff_suite_string(suite, suite->warnings[i].text));
 	json_text_close(out, ']');
@@ -156,8 +154,7 @@ bool page_data_benchmarks(const struct render_suite *input, const bool *left_out
 	json_text_member(out, "verdictText", diff_suite_string(suite, suite->verdict_text));
 	benchmarks_warnings(suite, out);
 	benchmarks_recordings(input, out);
-	json_text_key(out, "rows");
-	json_text_open(out, '[');
+	json_text_begin(out, "rows", '[');
 	for (uint32_t i = 0; i < suite->benchmark_count; i++)
 		benchmarks_row(input, i, parts[i], out);
 	json_text_close(out, ']');

@@ -117,8 +117,7 @@ static bool page_history_list_functions(struct page_history *page, struct error 
 static void page_history_put_notices(
 	const struct history *history, const uint32_t *notices, size_t count, struct buffer *out)
 {
-	json_text_key(out, "notices");
-	json_text_open(out, '[');
+	json_text_begin(out, "notices", '[');
 	for (size_t i = 0; i < count; i++)
 		json_text_string(out, history_string(history, notices[i]));
 	json_text_close(out, ']');
@@ -265,28 +264,23 @@ static void page_history_put_lists(const struct page_history *page, const bool *
 {
 	const struct history_series *series = page->series;
 
-	json_text_key(out, "profiles");
-	json_text_open(out, '[');
+	json_text_begin(out, "profiles", '[');
 	for (size_t i = 0; i < series->count; i++)
 		page_history_put_profile(page, history_words_profile(&page->words, i), out);
 	json_text_close(out, ']');
-	json_text_key(out, "points");
-	json_text_open(out, '[');
+	json_text_begin(out, "points", '[');
 	for (size_t i = 0; i < series->point_count; i++)
 		page_history_put_point(page, i, left_out, out);
 	json_text_close(out, ']');
-	json_text_key(out, "functions");
-	json_text_open(out, '[');
+	json_text_begin(out, "functions", '[');
 	for (size_t i = 0; i < page->listed_count; i++)
 		page_history_put_listed(page, page->listed[i], out);
 	json_text_close(out, ']');
-	json_text_key(out, "changes");
-	json_text_open(out, '[');
+	json_text_begin(out, "changes", '[');
 	for (size_t i = 0; i < series->change_count; i++)
 		page_history_put_change(page, &series->changes[i], out);
 	json_text_close(out, ']');
-	json_text_key(out, "drifts");
-	json_text_open(out, '[');
+	json_text_begin(out, "drifts", '[');
 	for (size_t i = 0; i < series->drift_count; i++)
 		page_history_put_drift(page, &series->drifts[i], out);
 	json_text_close(out, ']');
@@ -359,8 +353,7 @@ bool page_data_history(const struct render_history *input, const bool *left_out,
 	json_text_member(list, "tool", input->tool ? input->tool : "kelvin");
 	json_text_member_integer(list, "leftOut", (int64_t)left_out_count);
 	page_history_put_notices(history, history->notices, history->notice_count, list);
-	json_text_key(list, "series");
-	json_text_open(list, '[');
+	json_text_begin(list, "series", '[');
 	for (size_t i = 0; i < history->series_count; i++) {
 		CLEANUP(page_history_deinit)
 		struct page_history page = { .input = input,

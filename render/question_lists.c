@@ -192,8 +192,7 @@ static void put_selection(const struct render_input *input, struct buffer *out)
 	json_text_member_if(out, "focus", selection->focus ? selection->focus : "");
 	json_text_member_if(out, "hide", selection->hide ? selection->hide : "");
 	json_text_member_if(out, "only", is_all ? "" : profile_origin_name(selection->only));
-	json_text_key(out, "where");
-	json_text_open(out, '[');
+	json_text_begin(out, "where", '[');
 	for (size_t i = 0; i < selection->where_count; i++) {
 		json_text_open(out, '{');
 		json_text_member(out, "key", profile_selection_key_name(&selection->where[i]));

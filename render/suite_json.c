@@ -46,8 +46,7 @@ static void put_top(const struct render_suite *input, uint32_t benchmark, struct
 
 	if (part && !suite_words_functions(input, part, MOST_FUNCTIONS, &list, &ignored))
 		out->failed = true;
-	json_text_key(out, "top");
-	json_text_open(out, '[');
+	json_text_begin(out, "top", '[');
 	for (size_t i = 0; i < list.count; i++)
 		json_text_string(out, diff_string(part->input.diff, part->input.diff->functions[list.ids[i]].shown));
 	json_text_close(out, ']');
@@ -68,8 +67,7 @@ static void put_because(const struct render_suite *input, uint32_t benchmark, st
 	buffer_init(&place, MOST_BYTES);
 	suite_words_place(part, function, &place);
 	out->failed |= place.failed;
-	json_text_key(out, "because");
-	json_text_open(out, '{');
+	json_text_begin(out, "because", '{');
 	json_text_member(out, "function", diff_string(part->input.diff, part->input.diff->functions[function].shown));
 	json_text_member(out, "place", place.data);
 	json_text_close(out, '}');

@@ -42,7 +42,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {string} kernel
  * @property {string} call_graph
  * @property {string} container
- * @property {number} cpu_limit in CPUs; 0 for none
+ * @property {number|null} cpu_limit in CPUs; null for none
  * @property {number} frequency_hz
  * @property {number} runs
  * @property {number} durationNs

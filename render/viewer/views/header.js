@@ -64,7 +64,7 @@ export const labelsLine = (r) => r.labels.map(([key, value]) => `${key} ${value}
 function machineLine(r) {
   const facts = [
     r.cpu_model,
-    r.cpu_limit > 0 && `limited to ${r.cpu_limit} CPU${r.cpu_limit === 1 ? '' : 's'}`,
+    r.cpu_limit && `limited to ${r.cpu_limit} CPU${r.cpu_limit === 1 ? '' : 's'}`,
     r.container && `container ${r.container.slice(0, 12)}`,
     r.kernel && `Linux ${r.kernel}`,
   ];
