@@ -74,9 +74,9 @@ static void json_close_member(const struct json_writer *w)
 
 /* ---- Recordings ---- */
 
-void json_stops(const struct profile_quality *quality, struct buffer *out)
+static void put_stops(const struct profile_quality *quality, struct buffer *out)
 {
-	json_text_open(out, '{');
+	json_text_begin(out, "stops", '{');
 	for (int i = 0; i < PROFILE_STOP_COUNT; i++)
 		if (quality->stops[i] > 0)
 			json_text_member_integer(
@@ -129,8 +129,7 @@ static void put_quality(const struct json_writer *w, const struct profile *profi
 	put_known(w, "throttled", recorded, quality->throttled);
 	put_known(w, "lost_sideband", recorded, quality->lost_sideband);
 	json_text_member_number(w->out, "whole_stacks_pct", summary_whole_percent(profile));
-	json_text_key(w->out, "stops");
-	json_stops(quality, w->out);
+	put_stops(quality, w->out);
 }
 
 void json_fact(const struct profile *profile, const struct profile_fact *fact, struct buffer *out)
@@ -153,9 +152,9 @@ void json_fact(const struct profile *profile, const struct profile_fact *fact, s
 	}
 }
 
-void json_labels(const struct profile *profile, struct buffer *out)
+static void put_labels(const struct profile *profile, struct buffer *out)
 {
-	json_text_open(out, '{');
+	json_text_begin(out, "labels", '{');
 	for (size_t i = 0; i < profile->label_count; i++) {
 		json_text_string(out, profile_string(profile, profile->labels[i].key));
 		buffer_append_byte(out, ':');
@@ -176,8 +175,7 @@ static void put_recording(const struct json_writer *w, const char *key, enum dif
 		if (!facts[i].is_rare || profile_fact_get(&profile->facts, &facts[i]) != 0)
 			json_fact(profile, &facts[i], w->out);
 	if (profile && profile->label_count > 0) {
-		json_text_key(w->out, "labels");
-		json_labels(profile, w->out);
+		put_labels(profile, w->out);
 	}
 	if (profile) {
 		json_put_verified(w, profile);

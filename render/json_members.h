@@ -32,9 +32,7 @@ void json_function(const struct render_input *input, const struct waits *waits, 
 /* Appends the functions with the largest times that ended waits, or of a lock that waited. */
 void json_releasers(const struct waits_releaser *functions, size_t function_count, struct buffer *out);
 
-/* Labels of a recording as an object; how many stacks ended for each reason; a fact as the recording has it. */
-void json_labels(const struct profile *profile, struct buffer *out);
-void json_stops(const struct profile_quality *quality, struct buffer *out);
+/* A fact as the recording has it. */
 void json_fact(const struct profile *profile, const struct profile_fact *fact, struct buffer *out);
 
 /*

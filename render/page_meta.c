@@ -101,26 +101,22 @@ static void page_meta_put_labels(const struct profile *profile, struct buffer *o
 
 static void page_meta_put_quality(const struct profile *p, struct buffer *out)
 {
-	const struct profile_quality *q = &p->quality;
-	CLEANUP(buffer_deinit) struct buffer verified = { 0 };
+	CLEANUP(buffer_deinit) struct buffer sampled = { 0 }, losses = { 0 }, verified = { 0 };
 	int64_t duration_ns = 0;
 
 	for (size_t i = 0; i < p->run_count; i++)
 		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
+	buffer_init(&sampled, MAX_WORDS_BYTES);
+	buffer_init(&losses, MAX_WORDS_BYTES);
+	buffer_init(&verified, MAX_WORDS_BYTES);
+	summary_sampled(p, &sampled);
+	summary_losses(p, " · ", &losses);
+	/* How stacks and names compare with those of other libraries; "": the recording was not verified. */
+	summary_verified(p, "", &verified);
 	json_text_member_integer(out, "runs", (int64_t)p->run_count);
 	json_text_member_integer(out, "durationNs", duration_ns);
-	json_text_member_whole(out, "samples", summary_samples(p));
-	json_text_member_whole(out, "lost", summary_quality_recorded(p) ? (double)q->lost : NAN);
-	json_text_member_integer(out, "throttled", (int64_t)q->throttled);
-	json_text_key(out, "stops");
-	json_stops(q, out);
-	json_text_member_number(out, "wholePercent", summary_whole_percent(p));
-	json_text_member_number(out, "openPercent", profile_quality_open_percent(q));
-	json_text_member_number(out, "framelessPercent", profile_quality_frameless_percent(q));
-	/* A sentence on how stacks and names compare with those of other libraries; "": the recording was not verified.
-	 */
-	buffer_init(&verified, MAX_WORDS_BYTES);
-	summary_verified(p, "", &verified);
+	put_words(out, "sampledWords", &sampled);
+	put_words(out, "lossWords", &losses);
 	put_words(out, "verified", &verified);
 }
 
@@ -133,7 +129,6 @@ static void page_meta_put_recording(const struct profile *p, const char *name, s
 	json_text_member(out, "name", name);
 	page_meta_put_quality(p, out);
 	json_text_flag(out, "hasTimeline", p->has_timeline);
-	json_text_flag(out, "isExact", profile_metric(p, p->default_value_type).is_exact);
 	json_text_member_integer(out, "period", (int64_t)p->period);
 	put_threads(p, out);
 	page_meta_put_labels(p, out);

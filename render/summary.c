@@ -428,17 +428,15 @@ static void summary_append_chains(const struct profile *profile, struct buffer *
 {
 	double percent = profile_quality_frameless_percent(&profile->quality);
 
-	buffer_append_string(out, ", stacks from frame pointers");
+	buffer_append_string(out, "stacks from frame pointers");
 	if (percent >= 1)
 		buffer_printf(out, ", %.1f %% without a caller", percent);
 }
 
-void summary_quality(const struct profile *profile, struct buffer *out)
+void summary_sampled(const struct profile *profile, struct buffer *out)
 {
-	double duration_ns = 0, samples = summary_samples(profile), whole = summary_whole_percent(profile);
+	double samples = summary_samples(profile);
 
-	for (size_t i = 0; i < profile->run_count; i++)
-		duration_ns += (double)profile->runs[i].duration_ns;
 	if (isfinite(samples))
 		buffer_printf(out, "%s sample%s", format_count(samples).text, samples == 1 ? "" : "s");
 	else
@@ -446,16 +444,34 @@ void summary_quality(const struct profile *profile, struct buffer *out)
 			profile->sample_count == 1 ? "" : "s",
 			profile_metric(profile, profile->default_value_type).is_exact ? "counted without sampling"
 										      : "samples not counted");
-	if (duration_ns > 0)
-		buffer_printf(out, " in %.1f s", duration_ns / 1e9);
+}
+
+void summary_losses(const struct profile *profile, const char *separator, struct buffer *out)
+{
+	double whole = summary_whole_percent(profile);
+
 	if (summary_quality_recorded(profile))
-		buffer_printf(out, ", %s lost", format_count((double)profile->quality.lost).text);
-	if (isfinite(whole))
-		buffer_printf(out, ", %.1f %% whole stacks", whole);
-	else if (strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0)
+		buffer_printf(out, "%s%s lost", separator, format_count((double)profile->quality.lost).text);
+	if (isfinite(whole)) {
+		buffer_printf(out, "%s%.1f %% whole stacks", separator, whole);
+	} else if (strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0) {
+		buffer_append_string(out, separator);
 		summary_append_chains(profile, out);
+	}
 	if (isfinite(whole) && profile->quality.stops[PROFILE_STOP_OPEN] > 0)
 		buffer_printf(out, ", %.1f %% open", profile_quality_open_percent(&profile->quality));
+}
+
+void summary_quality(const struct profile *profile, struct buffer *out)
+{
+	double duration_ns = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		duration_ns += (double)profile->runs[i].duration_ns;
+	summary_sampled(profile, out);
+	if (duration_ns > 0)
+		buffer_printf(out, " in %.1f s", duration_ns / 1e9);
+	summary_losses(profile, ", ", out);
 }
 
 void summary_verified(const struct profile *profile, const char *before, struct buffer *out)

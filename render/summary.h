@@ -102,6 +102,9 @@ double summary_whole_percent(const struct profile *profile);
 
 /* Appends "1,203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", as far as it was recorded. */
 void summary_quality(const struct profile *profile, struct buffer *out);
+/* Appends the part of it that says how much was sampled, and, each behind the separator, how well. */
+void summary_sampled(const struct profile *profile, struct buffer *out);
+void summary_losses(const struct profile *profile, const char *separator, struct buffer *out);
 
 /*
  * Appends `before`, then how stacks and names compare with those of other libraries. Nothing if the recording was not

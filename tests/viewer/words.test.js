@@ -72,18 +72,10 @@ test('the title names what was recorded, and both sides', () => {
 });
 
 test('what was counted in a recording is not said of its part', () => {
-  const line = (/** @type {boolean} */ isPart, openPercent = 0) =>
-    header.recordingLine({ samples: 17402, durationNs: 2e9, lost: 0, wholePercent: 99, openPercent, runs: 4 }, isPart);
+  const recording = { durationNs: 2e9, sampledWords: '17,402 samples', lossWords: ' · 0 lost · 99.0 % whole stacks', runs: 4 };
+  const line = (/** @type {boolean} */ isPart) => header.recordingLine(recording, isPart);
   assert.equal(line(false), '17,402 samples in 2.0 s · 0 lost · 99.0 % whole stacks · 4 runs');
   assert.equal(line(true), '2.00 s · 17,402 samples in the whole recording · 0 lost · 99.0 % whole stacks · 4 runs');
-  assert.equal(line(false, 0.75), '17,402 samples in 2.0 s · 0 lost · 99.0 % whole stacks, 0.8 % open · 4 runs');
-});
-
-test('chains of frame pointers say how many leave out a caller', () => {
-  const line = (/** @type {number} */ framelessPercent) =>
-    header.recordingLine({ samples: 10, durationNs: 1e9, lost: 0, wholePercent: null, call_graph: 'fp', framelessPercent, runs: 1 });
-  assert.equal(line(0), '10 samples in 1.0 s · 0 lost · stacks from frame pointers');
-  assert.equal(line(98.8), '10 samples in 1.0 s · 0 lost · stacks from frame pointers, 98.8 % without a caller');
 });
 
 test('labels stand with their keys', () => {

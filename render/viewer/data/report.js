@@ -46,15 +46,11 @@ import { decodeFunctions } from './symbols.js';
  * @property {number} frequency_hz
  * @property {number} runs
  * @property {number} durationNs
- * @property {number|null} samples
- * @property {number|null} lost
- * @property {number|null} wholePercent
- * @property {number} openPercent stacks that are neither proven to be whole nor cut
- * @property {number} framelessPercent chains of frame pointers that are known to leave out a caller
+ * @property {string} sampledWords how many samples there are
+ * @property {string} lossWords what was lost and how stacks ended, each behind a dot
  * @property {string} verified how many stacks and names were compared with other libraries; "" where nobody asked
  * @property {[string, string][]} labels what it is of: key and value of each
  * @property {boolean} hasTimeline
- * @property {boolean} isExact nothing was sampled
  * @property {Thread[]} threads
  */
 

@@ -4,7 +4,7 @@
 import { COMPILATION, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { amount, changeWords, count, listName, measureOf } from '../common/format.js';
+import { amount, changeWords, listName, measureOf } from '../common/format.js';
 import { ledgerFigure, testedFigure, wholeFigure } from '../model/figures.js';
 import { changeHint, changeTitle, waitText } from './changes.js';
 import { requestsLine } from './latencies.js';
@@ -22,37 +22,18 @@ const LEAST_SCALED = 0.005;
 /** How many changes stand at the top. */
 const SENTENCES = 3;
 
-/** How many stacks are whole, where that was measured. @param {Recording} r */
-function stacksText(r) {
-  const open = r.openPercent > 0 ? `, ${r.openPercent.toFixed(1)} % open` : '';
-
-  if (r.wholePercent !== null) return `${r.wholePercent.toFixed(1)} % whole stacks${open}`;
-  const frameless = r.framelessPercent >= 1 ? `, ${r.framelessPercent.toFixed(1)} % without a caller` : '';
-  return r.call_graph === 'fp' && `stacks from frame pointers${frameless}`;
-}
-
-/** @param {Recording} r */
-function samplesText({ samples, isExact }) {
-  if (samples !== null) return `${count(samples)} sample${samples === 1 ? '' : 's'}`;
-  return isExact ? 'counted without sampling' : 'samples not counted';
-}
-
 /**
  * The figures of a recording. Only the duration is that of a part; what was counted is of the whole recording.
  * @param {Recording} r @param {boolean} isPart whether the report is of a part of it
  */
-export function recordingLine(r, isPart) {
-  const seconds = r.durationNs / 1e9;
+export function recordingLine({ durationNs, sampledWords, lossWords, event, frequency_hz, runs }, isPart) {
+  const scope = isPart ? ' in the whole recording' : durationNs > 0 ? ` in ${(durationNs / 1e9).toFixed(1)} s` : '';
   const facts = [
-    isPart && seconds > 0 && amount(r.durationNs, 'nanoseconds'),
-    isPart
-      ? `${samplesText(r)} in the whole recording`
-      : `${samplesText(r)}${seconds ? ` in ${seconds.toFixed(1)} s` : ''}`,
-    r.lost !== null && `${count(r.lost)} lost`,
-    stacksText(r),
-    r.event,
-    r.frequency_hz ? `${r.frequency_hz} Hz` : '',
-    r.runs > 1 ? `${r.runs} runs` : '',
+    isPart && durationNs > 0 && amount(durationNs, 'nanoseconds'),
+    `${sampledWords}${scope}${lossWords}`,
+    event,
+    frequency_hz ? `${frequency_hz} Hz` : '',
+    runs > 1 ? `${runs} runs` : '',
   ];
   return facts.filter(Boolean).join(' · ');
 }
