@@ -29,18 +29,14 @@ static void put_name(const struct json_writer *w, const char *key, uint32_t id)
 	json_text_member(w->out, key, diff_string(w->diff, id));
 }
 
-static void put_amount(const struct json_writer *w, const char *key, uint64_t value)
-{
-	json_text_member_integer(w->out, key, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
-/* Does so if it is known. */
 static void put_known(const struct json_writer *w, const char *key, bool is_known, uint64_t value)
 {
-	if (is_known)
-		put_amount(w, key, value);
-	else
-		json_text_member_null(w->out, key);
+	json_text_member_known(w->out, key, is_known, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+static void put_amount(const struct json_writer *w, const char *key, uint64_t value)
+{
+	put_known(w, key, true, value);
 }
 
 static void json_put_points(const struct json_writer *w, const char *key, double delta)

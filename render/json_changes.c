@@ -4,10 +4,7 @@
 
 static void put_function_number(struct buffer *out, const char *key, uint32_t function)
 {
-	if (function == PROFILE_NONE)
-		json_text_member_null(out, key);
-	else
-		json_text_member_integer(out, key, function);
+	json_text_member_known(out, key, function != PROFILE_NONE, function);
 }
 
 /* A place that much of the change is waiting at, and who let threads go on there. */
@@ -16,10 +13,7 @@ static void put_wait(const struct diff *diff, const struct diff_wait_site *site,
 	json_text_open(out, '{');
 	json_text_member(out, "class", profile_wait_info(site->wait_class)->name);
 	put_function_number(out, "function", site->function);
-	if (site->lock != 0)
-		json_text_member(out, "lock", diff_string(diff, site->lock));
-	else
-		json_text_member_null(out, "lock");
+	json_text_member_if(out, "lock", diff_string(diff, site->lock));
 	json_text_begin(out, "released_by", '{');
 	put_function_number(out, "base", diff_released_by_on(diff, site, DIFF_BASE));
 	put_function_number(out, "head", diff_released_by_on(diff, site, DIFF_HEAD));

@@ -52,10 +52,7 @@ static void put_identity(const struct render_input *input, const struct diff_fun
 	json_text_member(out, "module", diff_string(diff, f->module));
 	json_text_member(out, "file", diff_string(diff, f->file));
 	json_text_member_word(out, "id", id);
-	if (f->line)
-		json_text_member_integer(out, "line", f->line);
-	else
-		json_text_member_null(out, "line");
+	json_text_member_known(out, "line", f->line > 0, f->line);
 	json_text_member(out, "key", diff_string(diff, f->key));
 	json_text_member_word(out, "origin", profile_origin_name(f->origin));
 	json_text_member_integer(out, "origin_rule", f->origin_rule);
@@ -93,10 +90,7 @@ static void put_measurements(const struct diff *diff, const struct diff_function
 		json_text_flag(out, "placement", true);
 	if (diff->layouts.count[DIFF_BASE] > 1 && isfinite(f->layout_rsd))
 		json_text_member_number(out, "layout_spread_pct", f->layout_rsd * 100);
-	if (f->moved_to == PROFILE_NONE)
-		json_text_member_null(out, "moved_to");
-	else
-		json_text_member_integer(out, "moved_to", f->moved_to);
+	json_text_member_known(out, "moved_to", f->moved_to != PROFILE_NONE, f->moved_to);
 	put_figure(diff, out, "base_self", f->raw_self[DIFF_BASE]);
 	put_figure(diff, out, "head_self", f->raw_self[DIFF_HEAD]);
 	put_figure(diff, out, "base_total", f->raw_total[DIFF_BASE]);

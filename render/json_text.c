@@ -236,6 +236,14 @@ void json_text_member_null(struct buffer *out, const char *key)
 	json_text_null(out);
 }
 
+void json_text_member_known(struct buffer *out, const char *key, bool is_known, int64_t value)
+{
+	if (is_known)
+		json_text_member_integer(out, key, value);
+	else
+		json_text_member_null(out, key);
+}
+
 void json_text_flag(struct buffer *out, const char *key, bool value)
 {
 	json_text_key(out, key);

@@ -54,6 +54,8 @@ void json_text_member_number(struct buffer *out, const char *key, double value);
 void json_text_member_whole(struct buffer *out, const char *key, double value);
 void json_text_member_integer(struct buffer *out, const char *key, int64_t value);
 void json_text_member_null(struct buffer *out, const char *key);
+/* Does so of a number; null if it is not known. */
+void json_text_member_known(struct buffer *out, const char *key, bool is_known, int64_t value);
 void json_text_flag(struct buffer *out, const char *key, bool value);
 void json_text_member_pair(struct buffer *out, const char *key, double first, double second);
 /* Appends [low, high]; null if an end is not known. */

@@ -51,10 +51,7 @@ static void put_text_or_null(const struct lines_json *j, const char *key, uint32
 
 static void put_line(const struct lines_json *j, const char *key, uint32_t line)
 {
-	if (line)
-		json_text_member_integer(j->out, key, line);
-	else
-		json_text_member_null(j->out, key);
+	json_text_member_known(j->out, key, line > 0, line);
 }
 
 static void lines_json_put_value(const struct lines_json *j, const char *side, const char *name, double value)

@@ -178,10 +178,7 @@ static void page_history_put_part(
 	const struct render_history_part *part = render_history_part_of(page->input, series, point);
 	size_t number = part ? (size_t)(part - page->input->parts) : 0;
 
-	if (part && !left_out[number])
-		json_text_member_integer(out, "part", (int64_t)number);
-	else
-		json_text_member_null(out, "part");
+	json_text_member_known(out, "part", part && !left_out[number], (int64_t)number);
 }
 
 static void page_history_put_point(
@@ -220,10 +217,8 @@ static void page_history_put_listed(const struct page_history *page, uint32_t fu
 static void page_history_put_function(const struct page_history *page, uint32_t function, struct buffer *out)
 {
 	json_text_open(out, '{');
-	if (function == HISTORY_WHOLE)
-		json_text_member_null(out, "function");
-	else
-		json_text_member_integer(out, "function", page->places[function]);
+	json_text_member_known(
+		out, "function", function != HISTORY_WHOLE, function == HISTORY_WHOLE ? 0 : page->places[function]);
 }
 
 static void page_history_put_change(
@@ -232,10 +227,7 @@ static void page_history_put_change(
 	page_history_put_function(page, change->function, out);
 	json_text_flag(out, "isSelf", change->is_self);
 	json_text_member_integer(out, "point", (int64_t)change->point);
-	if (change->went == SIZE_MAX)
-		json_text_member_null(out, "went");
-	else
-		json_text_member_integer(out, "went", (int64_t)change->went);
+	json_text_member_known(out, "went", change->went != SIZE_MAX, (int64_t)change->went);
 	json_text_member_number(out, "before", change->before);
 	json_text_member_number(out, "after", change->after);
 	json_text_member_number(out, "last", change->last);

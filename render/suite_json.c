@@ -19,10 +19,7 @@ static const char *side_key(enum diff_side side, const char *what, char key[stat
 /* 0 in the suite means that the number is not known. */
 static void put_count(struct buffer *out, const char *key, uint64_t count)
 {
-	if (count > 0)
-		json_text_member_integer(out, key, count > INT64_MAX ? INT64_MAX : (int64_t)count);
-	else
-		json_text_member_null(out, key);
+	json_text_member_known(out, key, count > 0, count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
 static void put_counts(struct buffer *out, const struct diff_benchmark *benchmark)
