@@ -61,10 +61,8 @@ struct cmd_symbolize_request {
 
 static bool cmd_symbolize_add_address(struct cmd_symbolize_request *request, uint64_t address, struct error *err)
 {
-	if (!ARRAY_RESERVE(&request->addresses, &request->capacity, request->count + 1, MAX_ADDRESSES, err))
-		return false;
-	request->addresses[request->count++] = address + request->section_start;
-	return true;
+	return ARRAY_APPEND(&request->addresses, &request->capacity, &request->count, MAX_ADDRESSES, err,
+		address + request->section_start);
 }
 
 /* Returns a note such as " (library: source of a standard library)"; NULL if memory runs out. */

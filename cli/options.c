@@ -382,10 +382,7 @@ bool options_parse_duration(const char *option, const char *text, double bare_s,
 
 bool options_list_add(struct options_list *list, const char *item, struct error *err)
 {
-	if (!ARRAY_RESERVE(&list->items, &list->capacity, list->count + 1, MAX_LIST_ITEMS, err))
-		return false;
-	list->items[list->count++] = item;
-	return true;
+	return ARRAY_APPEND(&list->items, &list->capacity, &list->count, MAX_LIST_ITEMS, err, item);
 }
 
 void options_list_deinit(struct options_list *list)

@@ -146,10 +146,7 @@ static struct profile_other_side other_side(struct meant *meant)
 
 static bool cli_question_add_key(struct meant_keys *keys, const char *key, struct error *err)
 {
-	if (!ARRAY_RESERVE(&keys->keys, &keys->capacity, keys->count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	keys->keys[keys->count++] = key;
-	return true;
+	return ARRAY_APPEND(&keys->keys, &keys->capacity, &keys->count, ARRAY_MAX_IDS, err, key);
 }
 
 static bool add_keys_of(

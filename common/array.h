@@ -20,6 +20,14 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 #define ARRAY_RESERVE(items, capacity, need, max, err)                                                                 \
 	array_reserve_((void **)(items), (capacity), (need), sizeof(**(items)), (max), (err))
 
+/*
+ * Appends an item, which comes last: ARRAY_APPEND(&list->items, &list->capacity, &list->count, MOST, err, item). False:
+ * there is no room, as of ARRAY_RESERVE(); the array is as it was. `count` is evaluated twice.
+ */
+#define ARRAY_APPEND(items, capacity, count, max, err, ...)                                                            \
+	(ARRAY_RESERVE((items), (capacity), *(count) + (size_t)1, (max), (err)) &&                                     \
+		((*(items))[(*(count))++] = __VA_ARGS__, true))
+
 /* Ids have 32 bits. An array indexed by them holds at most this many items, so that UINT32_MAX can mean "none". */
 #define ARRAY_MAX_IDS ((size_t)UINT32_MAX - 1)
 

@@ -78,9 +78,9 @@ static bool file_pairs_add_pair(struct survey *s, uint32_t base, uint32_t head, 
 	if (!hash_map_add(&s->pair_ids, key, (uint32_t)s->pair_count, &id, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&s->pairs, &s->pair_capacity, s->pair_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&s->pairs, &s->pair_capacity, &s->pair_count, ARRAY_MAX_IDS, err,
+			    (struct file_pair){ .base = base, .head = head }))
 			return false;
-		s->pairs[s->pair_count++] = (struct file_pair){ .base = base, .head = head };
 	}
 	s->pairs[*id].time += time;
 	return true;

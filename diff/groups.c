@@ -204,9 +204,9 @@ static bool diff_groups_add_part(
 	if (!hash_map_add(&g->part_ids, key, (uint32_t)g->part_count, &id, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&g->parts, &g->part_capacity, g->part_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&g->parts, &g->part_capacity, &g->part_count, ARRAY_MAX_IDS, err,
+			    (struct group_part){ .group = group, .function = function }))
 			return false;
-		g->parts[g->part_count++] = (struct group_part){ .group = group, .function = function };
 	}
 	g->parts[*id].time[side] += time;
 	return true;

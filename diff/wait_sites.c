@@ -100,9 +100,9 @@ static bool add_to_sum(
 	if (!hash_map_add(&c->index, key, (uint32_t)c->sum_count, &slot, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&c->sums, &c->sum_capacity, c->sum_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&c->sums, &c->sum_capacity, &c->sum_count, ARRAY_MAX_IDS, err,
+			    (struct wait_sum){ .key = *key }))
 			return false;
-		c->sums[c->sum_count++] = (struct wait_sum){ .key = *key };
 	}
 	c->sums[*slot].raw[side] += ns;
 	return true;

@@ -96,10 +96,8 @@ static bool emit(struct parser *p, struct instruction instruction)
 
 	if (made->count >= EXPRESSION_MOST_INSTRUCTIONS)
 		return expression_refuse(p, "it is too large, or repeats too much");
-	if (!ARRAY_RESERVE(&made->program, &made->capacity, made->count + 1, EXPRESSION_MOST_INSTRUCTIONS, p->err))
-		return false;
-	made->program[made->count++] = instruction;
-	return true;
+	return ARRAY_APPEND(
+		&made->program, &made->capacity, &made->count, EXPRESSION_MOST_INSTRUCTIONS, p->err, instruction);
 }
 
 /* Puts an instruction before those from `start` on. */
@@ -117,9 +115,9 @@ static bool emit_set(struct parser *p, const struct byte_set *set)
 {
 	struct expression *made = p->made;
 
-	if (!ARRAY_RESERVE(&made->sets, &made->set_capacity, made->set_count + 1, EXPRESSION_MOST_INSTRUCTIONS, p->err))
+	if (!ARRAY_APPEND(
+		    &made->sets, &made->set_capacity, &made->set_count, EXPRESSION_MOST_INSTRUCTIONS, p->err, *set))
 		return false;
-	made->sets[made->set_count++] = *set;
 	return emit(p, (struct instruction){ .step = STEP_SET, .what = (uint32_t)made->set_count - 1 });
 }
 

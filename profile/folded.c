@@ -93,10 +93,8 @@ static bool profile_folded_add_location(struct folded_reader *r, uint32_t *stack
 
 static bool start_location(struct folded_reader *r, const char *frame, size_t frames, uint32_t stack, struct error *err)
 {
-	if (!ARRAY_RESERVE(&r->starts, &r->start_capacity, r->start_count + 1, MAX_FRAMES + 1, err))
-		return false;
-	r->starts[r->start_count++] = (struct folded_start){ (size_t)(frame - r->text), frames, stack };
-	return true;
+	return ARRAY_APPEND(&r->starts, &r->start_capacity, &r->start_count, MAX_FRAMES + 1, err,
+		(struct folded_start){ (size_t)(frame - r->text), frames, stack });
 }
 
 static bool profile_folded_add_frame(

@@ -147,10 +147,7 @@ static bool folded_write_add_location(struct folded_write_writer *w, uint32_t id
 
 static bool writer_push(struct folded_write_writer *w, size_t *depth, uint32_t id, struct error *err)
 {
-	if (!ARRAY_RESERVE(&w->path, &w->path_capacity, *depth + 1, ARRAY_MAX_IDS, err))
-		return false;
-	w->path[(*depth)++] = id;
-	return true;
+	return ARRAY_APPEND(&w->path, &w->path_capacity, depth, ARRAY_MAX_IDS, err, id);
 }
 
 static bool folded_write_add_stack(struct folded_write_writer *w, uint32_t stack, uint32_t *node, struct error *err)
@@ -311,9 +308,8 @@ static bool folded_write_append_lines(
 			continue;
 		}
 		buffer_append_byte(path, ';');
-		if (!ARRAY_RESERVE(&levels, &capacity, depth + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&levels, &capacity, &depth, ARRAY_MAX_IDS, err, below))
 			return false;
-		levels[depth++] = below;
 		below = (struct folded_write_level){ entries->starts[entry.node], entries->starts[entry.node + 1],
 			path->size };
 	}

@@ -58,11 +58,8 @@ bool profile_append_exchange_reading(
 	if (reading->exchanges >= requests->exchange_count || reading->time_ns < 0)
 		return error_set(err, ERROR_FORMAT, "reading %zu of requests is of exchanges %u at %lld ns",
 			requests->reading_count, reading->exchanges, (long long)reading->time_ns);
-	if (!ARRAY_RESERVE(&requests->readings, &profile->index->reading_capacity, requests->reading_count + 1,
-		    ARRAY_MAX_IDS, err))
-		return false;
-	requests->readings[requests->reading_count++] = *reading;
-	return true;
+	return ARRAY_APPEND(&requests->readings, &profile->index->reading_capacity, &requests->reading_count,
+		ARRAY_MAX_IDS, err, *reading);
 }
 
 bool profile_add_exchange_reading(
@@ -86,11 +83,8 @@ bool profile_add_latency(struct profile *profile, const struct profile_latency *
 			requests->latency_count, latency->exchanges, latency->bucket);
 	if (latency->count == 0)
 		return true;
-	if (!ARRAY_RESERVE(&requests->latencies, &profile->index->latency_capacity, requests->latency_count + 1,
-		    ARRAY_MAX_IDS, err))
-		return false;
-	requests->latencies[requests->latency_count++] = *latency;
-	return true;
+	return ARRAY_APPEND(&requests->latencies, &profile->index->latency_capacity, &requests->latency_count,
+		ARRAY_MAX_IDS, err, *latency);
 }
 
 /* ---- Order ---- */

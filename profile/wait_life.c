@@ -184,10 +184,8 @@ static bool add_site(struct lives *l, const struct life_key *key, uint32_t *site
 	*site = *slot;
 	if (!added)
 		return true;
-	if (!ARRAY_RESERVE(&l->sites, &l->site_capacity, l->site_count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	l->sites[l->site_count++] = (struct life_site){ .is_timer = key->wait_class == PROFILE_WAIT_TIMER };
-	return true;
+	return ARRAY_APPEND(&l->sites, &l->site_capacity, &l->site_count, ARRAY_MAX_IDS, err,
+		(struct life_site){ .is_timer = key->wait_class == PROFILE_WAIT_TIMER });
 }
 
 /* Each thread's life counts once at a site. */

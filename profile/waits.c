@@ -186,11 +186,8 @@ bool profile_add_lock(struct profile *profile, const struct profile_lock *lock, 
 
 bool profile_add_release(struct profile *profile, const struct profile_release *release, struct error *err)
 {
-	if (!ARRAY_RESERVE(&profile->releases, &profile->index->release_capacity, profile->release_count + 1,
-		    ARRAY_MAX_IDS, err))
-		return false;
-	profile->releases[profile->release_count++] = *release;
-	return true;
+	return ARRAY_APPEND(&profile->releases, &profile->index->release_capacity, &profile->release_count,
+		ARRAY_MAX_IDS, err, *release);
 }
 
 /* ---- Other classes ---- */

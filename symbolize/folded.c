@@ -51,10 +51,8 @@ static bool symbolize_folded_take_symbol(void *context, const struct symbol_hit 
 	if (at == folded->count || folded->starts[at] != symbol->start || search->count == MOST_ENTRIES ||
 		strnlen(symbol->name, MOST_SYMBOL_BYTES) == MOST_SYMBOL_BYTES || !is_own_function(search, symbol))
 		return true;
-	if (!ARRAY_RESERVE(&search->entries, &search->capacity, search->count + 1, MOST_ENTRIES, err))
-		return false;
-	search->entries[search->count++] = (struct folded_entry){ at, symbol->name };
-	return true;
+	return ARRAY_APPEND(&search->entries, &search->capacity, &search->count, MOST_ENTRIES, err,
+		(struct folded_entry){ at, symbol->name });
 }
 
 static int symbolize_folded_compare_entries(const void *left, const void *right)

@@ -46,10 +46,7 @@ bool symbol_map_add(struct symbol_map *map, const struct symbol_map_symbol *symb
 	added.file = symbolize_maps_copy(map, symbol->file);
 	if (!added.name || !added.module || !added.file)
 		return error_set_memory(err);
-	if (!ARRAY_RESERVE(&map->symbols, &map->capacity, map->count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	map->symbols[map->count++] = added;
-	return true;
+	return ARRAY_APPEND(&map->symbols, &map->capacity, &map->count, ARRAY_MAX_IDS, err, added);
 }
 
 const struct symbol_map_symbol *symbol_map_starting_at(const struct symbol_map *map, uint64_t address, size_t *count)

@@ -127,10 +127,7 @@ static bool rules_parse_line(struct symbolize_rules *rules, const struct rule_wo
 	rule.glob = arena_copy_string(&rules->arena, word, (size_t)(end - word));
 	if (!rule.glob)
 		return error_set_memory(err);
-	if (!ARRAY_RESERVE(&rules->items, &rules->capacity, rules->count + 1, MAX_RULES, err))
-		return false;
-	rules->items[rules->count++] = rule;
-	return true;
+	return ARRAY_APPEND(&rules->items, &rules->capacity, &rules->count, MAX_RULES, err, rule);
 }
 
 bool symbolize_rules_parse(enum symbolize_rules_kind kind, const char *text, size_t size, const char *name,

@@ -104,9 +104,9 @@ static bool sort_locks_into_batches(struct symbolize_work *w, struct error *err)
 
 		if (!batch)
 			continue;
-		if (!ARRAY_RESERVE(&batch->data, &batch->data_capacity, batch->data_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&batch->data, &batch->data_capacity, &batch->data_count, ARRAY_MAX_IDS, err,
+			    w->symbols->lock_addresses[i].address))
 			return false;
-		batch->data[batch->data_count++] = w->symbols->lock_addresses[i].address;
 	}
 	return true;
 }
@@ -385,9 +385,9 @@ static bool add_generation(struct symbolize_work *w, uint32_t location, const st
 
 	if (!make_lines(w, mapping, frames->frames, frames->count, err) ||
 		!profile_add_location_of_lines(w->profile, mapping, w->lines, frames->count, &added.former, err) ||
-		!ARRAY_RESERVE(&w->generations, &w->generation_capacity, w->generation_count + 1, ARRAY_MAX_IDS, err))
+		!ARRAY_APPEND(
+			&w->generations, &w->generation_capacity, &w->generation_count, ARRAY_MAX_IDS, err, added))
 		return false;
-	w->generations[w->generation_count++] = added;
 	return true;
 }
 

@@ -418,10 +418,9 @@ static bool read_relocations(
 		symbol = read_symbol(&entry, true);
 		if (!byte_reader_ok(&entry))
 			continue;
-		if (!ARRAY_RESERVE(&symbols->slots, &symbols->slot_capacity, symbols->slot_count + 1, MAX_SLOTS, err))
+		if (!ARRAY_APPEND(&symbols->slots, &symbols->slot_capacity, &symbols->slot_count, MAX_SLOTS, err,
+			    (struct symbols_slot){ address, name_at(&strings, symbol.st_name) }))
 			return false;
-		symbols->slots[symbols->slot_count++] =
-			(struct symbols_slot){ address, name_at(&strings, symbol.st_name) };
 	}
 	return true;
 }

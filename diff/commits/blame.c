@@ -269,11 +269,8 @@ static bool blame_add_part(struct blame *blame, const struct seen *seen, const s
 	/* What it brought, base has as well. */
 	if (blame->history->commits[changes[0].commit].is_update)
 		return true;
-	if (!ARRAY_RESERVE(&blame->parts, &blame->part_capacity, blame->part_count + 1, MAX_PARTS, err))
-		return false;
-	blame->parts[blame->part_count++] =
-		(struct blame_part){ changes[0].commit, sum > 0 ? near / sum * blame->weights[changes[0].commit] : 0 };
-	return true;
+	return ARRAY_APPEND(&blame->parts, &blame->part_capacity, &blame->part_count, MAX_PARTS, err,
+		(struct blame_part){ changes[0].commit, sum > 0 ? near / sum * blame->weights[changes[0].commit] : 0 });
 }
 
 bool blame_function(struct blame *blame, uint32_t function, struct error *err)

@@ -68,10 +68,8 @@ static bool commits_charge(struct commits_ranking *r, size_t commit, uint32_t fu
 			return true;
 		}
 	}
-	if (!ARRAY_RESERVE(&r->charges, &r->charge_capacity, r->charge_count + 1, ARRAY_MAX_IDS, r->err))
-		return false;
-	r->charges[r->charge_count++] = (struct charge){ commit, function, share };
-	return true;
+	return ARRAY_APPEND(&r->charges, &r->charge_capacity, &r->charge_count, ARRAY_MAX_IDS, r->err,
+		(struct charge){ commit, function, share });
 }
 
 /* ---- One change ---- */

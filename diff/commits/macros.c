@@ -101,9 +101,8 @@ bool macros_find(const char *text, size_t size, struct macros *macros, struct er
 			;
 		made.end = cursor.at;
 		made.last = cursor.number;
-		if (!ARRAY_RESERVE(&macros->items, &macros->capacity, macros->count + 1, MAX_MACROS, err))
+		if (!ARRAY_APPEND(&macros->items, &macros->capacity, &macros->count, MAX_MACROS, err, made))
 			return false;
-		macros->items[macros->count++] = made;
 	}
 	if (macros->count > 0)
 		qsort(macros->items, macros->count, sizeof(*macros->items), by_name);

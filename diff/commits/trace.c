@@ -74,10 +74,7 @@ static void tracer_deinit(struct tracer *t)
 
 static bool add_tracked(struct tracer *t, struct tracked_lines *to, struct tracked line)
 {
-	if (!ARRAY_RESERVE(&to->lines, &to->capacity, to->count + 1, MAX_LINES, t->err))
-		return false;
-	to->lines[to->count++] = line;
-	return true;
+	return ARRAY_APPEND(&to->lines, &to->capacity, &to->count, MAX_LINES, t->err, line);
 }
 
 static bool trace_add_change(struct tracer *t, struct trace_change change)
@@ -180,10 +177,8 @@ static bool trace_follow(struct tracer *t, struct tracked line, const struct mov
 	line.line = place->line;
 	if (place->file == hunk->file)
 		return add_tracked(t, before, line);
-	if (!ARRAY_RESERVE(&t->away, &t->away_capacity, t->away_count + 1, MAX_LINES, t->err))
-		return false;
-	t->away[t->away_count++] = (struct away){ path, line };
-	return true;
+	return ARRAY_APPEND(
+		&t->away, &t->away_capacity, &t->away_count, MAX_LINES, t->err, (struct away){ path, line });
 }
 
 /* Leaves a line that the hunk made, by its text. */
@@ -439,11 +434,9 @@ static bool trace_end(struct tracer *t)
 			}
 			if (line->is_use)
 				continue;
-			if (!ARRAY_RESERVE(
-				    &trace->kept, &trace->kept_capacity, trace->kept_count + 1, MAX_LINES, t->err))
+			if (!ARRAY_APPEND(&trace->kept, &trace->kept_capacity, &trace->kept_count, MAX_LINES, t->err,
+				    (struct trace_kept){ line->function, line->own_line, line->line, (uint32_t)i }))
 				return false;
-			trace->kept[trace->kept_count++] =
-				(struct trace_kept){ line->function, line->own_line, line->line, (uint32_t)i };
 		}
 	}
 	return true;

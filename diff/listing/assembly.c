@@ -90,9 +90,9 @@ static bool listing_assembly_add_stack(struct disassembly *d, uint32_t stack, st
 		row = d->listing->place_rows[d->side][place];
 		if (row == PROFILE_NONE)
 			continue;
-		if (!ARRAY_RESERVE(&d->spent, &d->spent_capacity, d->spent_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&d->spent, &d->spent_capacity, &d->spent_count, ARRAY_MAX_IDS, err,
+			    (struct spent){ row, code, location->address, lines->stack_values[stack] }))
 			return false;
-		d->spent[d->spent_count++] = (struct spent){ row, code, location->address, lines->stack_values[stack] };
 	}
 	return true;
 }
@@ -170,9 +170,8 @@ static bool assembly_decode(struct disassembly *d, const struct profile_code *co
 	while (offset < code->size) {
 		struct machine_fields fields;
 
-		if (!ARRAY_RESERVE(&decoded->offsets, &decoded->capacity, decoded->count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&decoded->offsets, &decoded->capacity, &decoded->count, ARRAY_MAX_IDS, err, offset))
 			return false;
-		decoded->offsets[decoded->count++] = offset;
 		offset +=
 			d->decoder->machine->find_fields(d->decoder, code->bytes + offset, code->size - offset, &fields)
 				? fields.size
@@ -228,10 +227,9 @@ static bool assembly_add_instruction(struct disassembly *d, struct listing_row *
 	else if (text.has_target && !assembly_name_target(d, code, text.target, &added.target, err))
 		return false;
 	if (!string_table_add(d->listing->strings, text.text, strlen(text.text), &added.text, err) ||
-		!ARRAY_RESERVE(&d->listing->instructions[d->side], &d->instruction_capacity, *count + 1,
-			LISTING_MOST_INSTRUCTIONS, err))
+		!ARRAY_APPEND(&d->listing->instructions[d->side], &d->instruction_capacity, count,
+			LISTING_MOST_INSTRUCTIONS, err, added))
 		return false;
-	d->listing->instructions[d->side][(*count)++] = added;
 	row->instruction_count[d->side]++;
 	return true;
 }

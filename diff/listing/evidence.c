@@ -110,9 +110,8 @@ static bool listing_evidence_add_sample(const struct judging *judging, enum diff
 
 		if (group == PROFILE_NONE || grouping->met[group] == sample + 1)
 			continue;
-		if (!ARRAY_RESERVE(&grouping->groups, &grouping->capacity, grouping->count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&grouping->groups, &grouping->capacity, &grouping->count, ARRAY_MAX_IDS, err, group))
 			return false;
-		grouping->groups[grouping->count++] = group;
 		grouping->met[group] = sample + 1;
 	}
 	for (size_t i = start, j = grouping->count; i + 1 < j; i++, j--) {

@@ -393,9 +393,9 @@ static bool count_pair(struct module_pairs *pairs, uint32_t base, uint32_t head,
 	if (!hash_map_add(&pairs->index, key, (uint32_t)pairs->count, &slot, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&pairs->items, &pairs->capacity, pairs->count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&pairs->items, &pairs->capacity, &pairs->count, ARRAY_MAX_IDS, err,
+			    (struct module_pair){ base, head, 0 }))
 			return false;
-		pairs->items[pairs->count++] = (struct module_pair){ base, head, 0 };
 	}
 	pairs->items[*slot].shared++;
 	return true;

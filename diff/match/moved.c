@@ -82,9 +82,9 @@ static bool moved_add_pair(const struct diff_build *build, uint32_t base_node, u
 	if (!hash_map_add(&pairs->index, key, (uint32_t)pairs->count, &slot, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&pairs->items, &pairs->capacity, pairs->count + 1, MAX_PAIRS, err))
+		if (!ARRAY_APPEND(&pairs->items, &pairs->capacity, &pairs->count, MAX_PAIRS, err,
+			    (struct moved_pair){ .base = key[0], .head = key[1] }))
 			return false;
-		pairs->items[pairs->count++] = (struct moved_pair){ .base = key[0], .head = key[1] };
 	}
 	pair = &pairs->items[*slot];
 	pair->base_time += diff->node_total[DIFF_BASE][base_node];

@@ -216,10 +216,7 @@ static bool union_emit(struct merge *merge, uint32_t function, const uint32_t si
 		open.next[side] = merge->children[side].first[sides[side]];
 		open.end[side] = merge->children[side].first[sides[side] + 1];
 	}
-	if (!ARRAY_RESERVE(&merge->open, &merge->capacity, merge->depth + 1, MAX_DEPTH + 1, err))
-		return false;
-	merge->open[merge->depth++] = open;
-	return true;
+	return ARRAY_APPEND(&merge->open, &merge->capacity, &merge->depth, MAX_DEPTH + 1, err, open);
 }
 
 /* Takes the next child of the innermost open node: from one side, or from both if it is the same function. */

@@ -45,10 +45,9 @@ static int by_hash(const void *left, const void *right)
 static bool index_paths(struct repository_files *files, size_t size, struct error *err)
 {
 	for (size_t at = 0; at < size; at += strlen(files->bytes + at) + 1) {
-		if (!ARRAY_RESERVE(&files->entries, &files->capacity, files->count + 1, MOST_FILES, err))
+		if (!ARRAY_APPEND(&files->entries, &files->capacity, &files->count, MOST_FILES, err,
+			    (struct repository_files_entry){ hash_name(files->bytes + at), (uint32_t)at }))
 			return false;
-		files->entries[files->count++] =
-			(struct repository_files_entry){ hash_name(files->bytes + at), (uint32_t)at };
 	}
 	if (files->count > 0)
 		qsort(files->entries, files->count, sizeof(*files->entries), by_hash);

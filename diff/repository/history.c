@@ -95,9 +95,9 @@ static bool repository_history_read_texts(struct log_parser *p, char sign, uint3
 		if (!at_byte(p, sign))
 			return repository_history_refuse(p, "a hunk is shorter than it says");
 		line = repository_history_take_line(p, &size);
-		if (!ARRAY_RESERVE(&history->texts, &p->text_capacity, history->text_count + 1, MAX_LINES, p->err))
+		if (!ARRAY_APPEND(&history->texts, &p->text_capacity, &history->text_count, MAX_LINES, p->err,
+			    code_text_line(code, line + 1, size - 1)))
 			return false;
-		history->texts[history->text_count++] = code_text_line(code, line + 1, size - 1);
 		/* Passes over "\ No newline at end of file". */
 		if (at_byte(p, '\\'))
 			repository_history_take_line(p, &size);
@@ -135,9 +135,8 @@ static bool read_hunk(struct log_parser *p, struct repository_commit *commit, si
 		!repository_history_read_texts(p, '+', hunk.new_count, &new))
 		return false;
 	hunk.is_laid_out = hunk.old_count > 0 && hunk.new_count > 0 && old.all == new.all;
-	if (!ARRAY_RESERVE(&history->hunks, &p->hunk_capacity, history->hunk_count + 1, MAX_LINES, p->err))
+	if (!ARRAY_APPEND(&history->hunks, &p->hunk_capacity, &history->hunk_count, MAX_LINES, p->err, hunk))
 		return false;
-	history->hunks[history->hunk_count++] = hunk;
 	commit->hunk_count++;
 	return true;
 }
@@ -208,9 +207,9 @@ static bool repository_history_add_file(
 {
 	struct repository_history *history = p->history;
 
-	if (!ARRAY_RESERVE(&history->files, &p->file_capacity, history->file_count + 1, MAX_LINES, p->err))
+	if (!ARRAY_APPEND(&history->files, &p->file_capacity, &history->file_count, MAX_LINES, p->err,
+		    (struct repository_file){ old_path, new_path }))
 		return false;
-	history->files[history->file_count++] = (struct repository_file){ old_path, new_path };
 	commit->file_count++;
 	return true;
 }
@@ -301,9 +300,9 @@ static bool read_commit(struct log_parser *p)
 	if (!string_table_add(history->strings, subject,
 		    subject_size < MAX_SUBJECT_BYTES ? subject_size : MAX_SUBJECT_BYTES, &commit.subject, p->err) ||
 		!read_changes(p, &commit) ||
-		!ARRAY_RESERVE(&history->commits, &p->commit_capacity, history->commit_count + 1, MAX_COMMITS, p->err))
+		!ARRAY_APPEND(
+			&history->commits, &p->commit_capacity, &history->commit_count, MAX_COMMITS, p->err, commit))
 		return false;
-	history->commits[history->commit_count++] = commit;
 	return true;
 }
 

@@ -158,10 +158,9 @@ static bool find_outliers(struct statistics_instances *in, enum diff_side side, 
 		if (fabs(costs[run] - spread.median) < log(least_ratio) || !run_is_far(&spread, costs[run]))
 			continue;
 		if (!name_run(in->build, side, run, &found.name, err) ||
-			!ARRAY_RESERVE(
-				&out->outliers, &in->outlier_capacity, out->outlier_count + 1, ARRAY_MAX_IDS, err))
+			!ARRAY_APPEND(
+				&out->outliers, &in->outlier_capacity, &out->outlier_count, ARRAY_MAX_IDS, err, found))
 			return false;
-		out->outliers[out->outlier_count++] = found;
 	}
 	return true;
 }

@@ -241,10 +241,9 @@ static bool run_figures_collect_outliers(
 
 		if (!lies_far(&spread, value))
 			continue;
-		if (!ARRAY_RESERVE(&runs->outliers, capacity, runs->outlier_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&runs->outliers, capacity, &runs->outlier_count, ARRAY_MAX_IDS, err,
+			    (struct diff_outlier){ side, figure, run, value, spread.median }))
 			return false;
-		runs->outliers[runs->outlier_count++] =
-			(struct diff_outlier){ side, figure, run, value, spread.median };
 	}
 	return true;
 }

@@ -111,21 +111,15 @@ bool summary_add_row(struct summary_set *set, const struct summary_row *row, str
 {
 	struct summary *last = &set->items[set->count - 1];
 
-	if (!ARRAY_RESERVE(&last->rows, &set->index->row_capacity, last->row_count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	last->rows[last->row_count++] = *row;
-	return true;
+	return ARRAY_APPEND(&last->rows, &set->index->row_capacity, &last->row_count, ARRAY_MAX_IDS, err, *row);
 }
 
 bool summary_add_binary(struct summary_set *set, const struct summary_binary *binary, struct error *err)
 {
 	struct summary *last = &set->items[set->count - 1];
 
-	if (!ARRAY_RESERVE(
-		    &last->binaries, &set->index->binary_capacity, last->binary_count + 1, SET_MAX_BINARIES, err))
-		return false;
-	last->binaries[last->binary_count++] = *binary;
-	return true;
+	return ARRAY_APPEND(
+		&last->binaries, &set->index->binary_capacity, &last->binary_count, SET_MAX_BINARIES, err, *binary);
 }
 
 static int set_by_function(const void *a, const void *b)

@@ -247,9 +247,8 @@ static bool abbrev_add_step(
 		last->size += step->size;
 		return true;
 	}
-	if (!ARRAY_RESERVE(&abbrevs->steps, &abbrevs->step_capacity, abbrevs->step_count + 1, MAX_ATTRIBUTES, err))
+	if (!ARRAY_APPEND(&abbrevs->steps, &abbrevs->step_capacity, &abbrevs->step_count, MAX_ATTRIBUTES, err, *step))
 		return false;
-	abbrevs->steps[abbrevs->step_count++] = *step;
 	abbrev->step_count++;
 	return true;
 }
@@ -274,10 +273,9 @@ static bool abbrev_read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_re
 		}
 		abbrev->has_code |= name == DW_AT_low_pc || name == DW_AT_ranges;
 		choose_slot(abbrevs, abbrev, &attribute, &step);
-		if (!ARRAY_RESERVE(&abbrevs->attributes, &abbrevs->attribute_capacity, abbrevs->attribute_count + 1,
-			    MAX_ATTRIBUTES, err))
+		if (!ARRAY_APPEND(&abbrevs->attributes, &abbrevs->attribute_capacity, &abbrevs->attribute_count,
+			    MAX_ATTRIBUTES, err, attribute))
 			return false;
-		abbrevs->attributes[abbrevs->attribute_count++] = attribute;
 		abbrev->attribute_count++;
 		if (!abbrev_add_step(abbrevs, abbrev, &step, err))
 			return false;

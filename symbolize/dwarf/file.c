@@ -84,9 +84,8 @@ static bool read_headers(struct dwarf_file *file, struct dwarf_unit *next, struc
 			break;
 		if (padding > 0)
 			continue;
-		if (!ARRAY_RESERVE(&file->units, &file->unit_capacity, file->unit_count + 1, max_units, err))
+		if (!ARRAY_APPEND(&file->units, &file->unit_capacity, &file->unit_count, max_units, err, unit))
 			return false;
-		file->units[file->unit_count++] = unit;
 	}
 	return true;
 }

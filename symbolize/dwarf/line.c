@@ -20,19 +20,13 @@ static bool is_full(const struct dwarf_line_header *header)
 
 static bool add_directory(struct dwarf_line_header *header, const char *name, struct error *err)
 {
-	if (!ARRAY_RESERVE(
-		    &header->directories, &header->directory_capacity, header->directory_count + 1, max_files, err))
-		return false;
-	header->directories[header->directory_count++] = name;
-	return true;
+	return ARRAY_APPEND(
+		&header->directories, &header->directory_capacity, &header->directory_count, max_files, err, name);
 }
 
 static bool line_add_file(struct dwarf_line_header *header, const struct dwarf_line_file *file, struct error *err)
 {
-	if (!ARRAY_RESERVE(&header->files, &header->file_capacity, header->file_count + 1, max_files, err))
-		return false;
-	header->files[header->file_count++] = *file;
-	return true;
+	return ARRAY_APPEND(&header->files, &header->file_capacity, &header->file_count, max_files, err, *file);
 }
 
 /* Reads the tables of versions 2 to 4: strings up to an empty one. */

@@ -39,10 +39,7 @@ static bool dwarf_source_add_source(struct collecting *c, const struct dwarf_des
 		source.has_md5 = true;
 		memcpy(source.md5, path->file->md5, sizeof(source.md5));
 	}
-	if (!ARRAY_RESERVE(&c->sources, &c->source_capacity, c->source_count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	c->sources[c->source_count++] = source;
-	return true;
+	return ARRAY_APPEND(&c->sources, &c->source_capacity, &c->source_count, ARRAY_MAX_IDS, err, source);
 }
 
 /* ---- Which lines ---- */
@@ -75,10 +72,7 @@ static bool dwarf_source_add_frame(struct collecting *c, const struct dwarf_fram
 		other->last = range.last > other->last ? range.last : other->last;
 		return true;
 	}
-	if (!ARRAY_RESERVE(&c->ranges, &c->range_capacity, c->range_count + 1, MOST_RANGES, err))
-		return false;
-	c->ranges[c->range_count++] = range;
-	return true;
+	return ARRAY_APPEND(&c->ranges, &c->range_capacity, &c->range_count, MOST_RANGES, err, range);
 }
 
 static bool dwarf_source_add_frames(struct collecting *c, struct error *err)

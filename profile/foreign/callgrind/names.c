@@ -82,9 +82,8 @@ static bool separators_find(
 			*balanced = *balanced && depth > 0;
 			depth -= depth > 0;
 		} else if (text[i] == '\'' && (depth == 0 || in_brackets)) {
-			if (!ARRAY_RESERVE(&found->at, &found->capacity, found->count + 1, size, err))
+			if (!ARRAY_APPEND(&found->at, &found->capacity, &found->count, size, err, text + i))
 				return false;
-			found->at[found->count++] = text + i;
 		}
 	}
 	*balanced = *balanced && depth == 0;

@@ -236,10 +236,7 @@ static bool tree_is_too_small(
 
 static bool tree_call_later(struct callgrind_tree *t, const struct tree_call *call, struct error *err)
 {
-	if (!ARRAY_RESERVE(&t->calls, &t->call_capacity, t->call_count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	t->calls[t->call_count++] = *call;
-	return true;
+	return ARRAY_APPEND(&t->calls, &t->call_capacity, &t->call_count, ARRAY_MAX_IDS, err, *call);
 }
 
 /*

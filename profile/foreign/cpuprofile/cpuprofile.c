@@ -92,10 +92,8 @@ static bool read_call_frame(struct cpuprofile *r, struct call_frame *frame, stru
 
 static bool add_edge(struct cpuprofile *r, uint32_t parent, int64_t child, struct error *err)
 {
-	if (!ARRAY_RESERVE(&r->edges, &r->edge_capacity, r->edge_count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	r->edges[r->edge_count++] = (struct edge){ parent, child };
-	return true;
+	return ARRAY_APPEND(
+		&r->edges, &r->edge_capacity, &r->edge_count, ARRAY_MAX_IDS, err, (struct edge){ parent, child });
 }
 
 static bool read_children(struct cpuprofile *r, struct error *err)

@@ -34,9 +34,9 @@ static bool dictionary_read_strings(struct otlp_reader *r, struct error *err)
 	struct byte_reader text;
 
 	while (table_next(&walk, &text)) {
-		if (!ARRAY_RESERVE(&r->strings, &r->string_capacity, r->dictionary_strings + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&r->strings, &r->string_capacity, &r->dictionary_strings, ARRAY_MAX_IDS, err,
+			    otlp_place_of(r, &text)))
 			return false;
-		r->strings[r->dictionary_strings++] = otlp_place_of(r, &text);
 		(void)otlp_add_string(r, text.pos, byte_reader_left(&text));
 	}
 	if (!table_check(&walk, err))
@@ -69,10 +69,9 @@ static bool dictionary_read_attributes(struct otlp_reader *r, struct error *err)
 		if (attribute.meaning == OTLP_MEANS_NOTHING || attribute.meaning >= OTLP_MEANS_SERVICE)
 			attribute.key = (int64_t)name; /* Strings of the dictionary are pprof's first ones. */
 		if (!otlp_check(&message, "an attribute", err) || !otlp_attribute_value(r, value, &attribute, err) ||
-			!ARRAY_RESERVE(
-				&r->attributes, &r->attribute_capacity, r->attribute_count + 1, ARRAY_MAX_IDS, err))
+			!ARRAY_APPEND(&r->attributes, &r->attribute_capacity, &r->attribute_count, ARRAY_MAX_IDS, err,
+				attribute))
 			return false;
-		r->attributes[r->attribute_count++] = attribute;
 	}
 	return table_check(&walk, err);
 }
@@ -83,9 +82,9 @@ static bool read_stacks(struct otlp_reader *r, struct error *err)
 	struct byte_reader message;
 
 	while (table_next(&walk, &message)) {
-		if (!ARRAY_RESERVE(&r->stacks, &r->stack_capacity, r->stack_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&r->stacks, &r->stack_capacity, &r->stack_count, ARRAY_MAX_IDS, err,
+			    otlp_place_of(r, &message)))
 			return false;
-		r->stacks[r->stack_count++] = otlp_place_of(r, &message);
 	}
 	return table_check(&walk, err);
 }

@@ -132,9 +132,9 @@ static bool perf_script_samples_count_sample(struct script_samples *r, uint32_t 
 	if (!hash_map_add(&r->tally_of, &key, (uint32_t)r->tally_count, &value, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&r->tallies, &r->tally_capacity, r->tally_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_APPEND(&r->tallies, &r->tally_capacity, &r->tally_count, ARRAY_MAX_IDS, err,
+			    (struct script_tally){ .key = key }))
 			return false;
-		r->tallies[r->tally_count++] = (struct script_tally){ .key = key };
 	}
 	tally = &r->tallies[*value];
 	tally->count++;

@@ -102,10 +102,7 @@ static bool speedscope_read_frame(struct speedscope *r, struct error *err)
 		} else
 			json_reader_skip(&r->json);
 	}
-	if (!ok || !ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	r->frames[r->frame_count++] = frame;
-	return true;
+	return ok && ARRAY_APPEND(&r->frames, &r->frame_capacity, &r->frame_count, ARRAY_MAX_IDS, err, frame);
 }
 
 static bool read_frames(struct speedscope *r, struct error *err)
@@ -192,9 +189,8 @@ static bool speedscope_read_section(struct speedscope *r, struct error *err)
 	/* Two threads may have one name. */
 	thread.tid = (int32_t)(r->section_count < INT32_MAX ? r->section_count + 1 : INT32_MAX);
 	if (!ok || !json_reader_ok(&r->json, err) || !profile_add_thread(r->profile, &thread, &section.thread, err) ||
-		!ARRAY_RESERVE(&r->sections, &r->section_capacity, r->section_count + 1, ARRAY_MAX_IDS, err))
+		!ARRAY_APPEND(&r->sections, &r->section_capacity, &r->section_count, ARRAY_MAX_IDS, err, section))
 		return false;
-	r->sections[r->section_count++] = section;
 	return true;
 }
 
@@ -414,9 +410,8 @@ static bool read_samples(struct speedscope *r, const struct speedscope_section *
 		uint32_t stack;
 
 		if (!speedscope_read_stack(r, &stack, err) ||
-			!ARRAY_RESERVE(&r->sampled, &r->sampled_capacity, r->sampled_count + 1, ARRAY_MAX_IDS, err))
+			!ARRAY_APPEND(&r->sampled, &r->sampled_capacity, &r->sampled_count, ARRAY_MAX_IDS, err, stack))
 			return false;
-		r->sampled[r->sampled_count++] = stack;
 	}
 	if (!json_reader_ok(&r->json, err))
 		return false;
