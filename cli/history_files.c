@@ -384,10 +384,9 @@ static bool files_choose_jobs(struct files_work *work, size_t *count, struct err
 {
 	struct history_files *files = work->files;
 
-	work->jobs = malloc((files->count + 1) * sizeof(*work->jobs));
-	files->of_summary = malloc((files->count + 1) * sizeof(*files->of_summary));
-	if (!work->jobs || !files->of_summary)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&work->jobs, files->count + 1, err) ||
+		!ARRAY_ZEROED(&files->of_summary, files->count + 1, err))
+		return false;
 	for (size_t i = 0; i < files->count; i++) {
 		struct history_file *file = &files->items[i];
 

@@ -113,10 +113,8 @@ bool history_view_explain(struct history_view *view, struct error *err)
 
 	for (size_t i = 0; i < history->series_count; i++)
 		points += history->series[i].point_count;
-	view->made = calloc(points + 1, sizeof(*view->made));
-	view->parts = calloc(points + 1, sizeof(*view->parts));
-	if (!view->made || !view->parts)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&view->made, points + 1, err) || !ARRAY_ZEROED(&view->parts, points + 1, err))
+		return false;
 	for (size_t i = 0; i < history->series_count; i++)
 		for (size_t point = 0; point < history->series[i].point_count; point++)
 			if (view_has_change(&history->series[i], point) && !view_explain_point(view, i, point, err))

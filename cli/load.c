@@ -72,9 +72,8 @@ bool load_take_secrets(char *const *names, size_t count, struct store_secrets *s
 static bool add_fetched(struct load_inputs *inputs, struct store_profiles *fetched, const struct load_options *options,
 	struct error *err)
 {
-	inputs->profile_names = calloc(fetched->count, sizeof(*inputs->profile_names));
-	if (!inputs->profile_names)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&inputs->profile_names, fetched->count, err))
+		return false;
 	for (size_t i = 0; i < fetched->count; i++) {
 		struct source_file_options file = { .event = options->metric, .is_open = true };
 		struct source *source;

@@ -26,9 +26,8 @@ bool mcp_roots_open(struct mcp_roots *roots, char *const *paths, size_t count, s
 		return error_set(err, ERROR_USAGE, "%zu directories: at most %d can be named", count, MCP_MOST_ROOTS);
 	paths = count ? paths : here;
 	count = count ? count : 1;
-	roots->roots = calloc(count, sizeof(*roots->roots));
-	if (!roots->roots)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&roots->roots, count, err))
+		return false;
 	for (size_t i = 0; i < count; i++) {
 		struct mcp_root *root = &roots->roots[i];
 

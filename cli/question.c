@@ -283,9 +283,8 @@ static bool cli_question_find_neighbours(const struct meant *meant, struct answe
 {
 	const struct diff *diff = answer->part;
 
-	answer->meant = calloc(diff->function_count + 1, sizeof(*answer->meant));
-	if (!answer->meant)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&answer->meant, diff->function_count + 1, err))
+		return false;
 	for (size_t i = 0; i < diff->function_count; i++)
 		answer->meant[i] = has_key(&meant->focus, diff_string(diff, diff->functions[i].key));
 	return diff_neighbours_create(diff, profiles, answer->meant, &answer->neighbours, err);

@@ -132,10 +132,9 @@ static bool add_phases(struct cutting *cutting, const struct harness_result *sui
 
 	for (size_t i = 0; i < suite->window_count; i++)
 		stretches += suite->windows[i].round_count + 1;
-	cutting->phases = calloc(suite->window_count + 1, sizeof(*cutting->phases));
-	cutting->stretches = calloc(stretches + 1, sizeof(*cutting->stretches));
-	if (!cutting->phases || !cutting->stretches)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&cutting->phases, suite->window_count + 1, err) ||
+		!ARRAY_ZEROED(&cutting->stretches, stretches + 1, err))
+		return false;
 	for (size_t i = 0; i < suite->window_count; i++)
 		if (suite->windows[i].uri && suite->windows[i].uri[0] && !add_phase(cutting, &suite->windows[i], err))
 			return false;

@@ -68,9 +68,8 @@ static bool list_lines(struct suite_view *view, const struct outputs *outputs, s
 
 	if (!outputs->lines || (!by_page && !by_comment))
 		return true;
-	view->made = calloc(view->count + 1, sizeof(*view->made));
-	if (!view->made)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&view->made, view->count + 1, err))
+		return false;
 	for (size_t i = 0; i < view->count; i++) {
 		struct render_input *input = &view->parts[i].input;
 		struct lines_made *made = &view->made[view->made_count];

@@ -389,9 +389,8 @@ static bool worker_prepare(struct parent *parent, int *worker_socket, struct err
 	int ends[2];
 
 	choose_signals(parent);
-	parent->is_written = calloc(parent->worker->output_count + 1, sizeof(*parent->is_written));
-	if (!parent->is_written)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&parent->is_written, parent->worker->output_count + 1, err))
+		return false;
 	parent->signals = signalfd(-1, &parent->mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (parent->signals < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return error_set_errno(err, errno, "cannot start a process that reads %s", parent->worker->subject);

@@ -33,3 +33,11 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 	*capacity = grown;
 	return true;
 }
+
+bool array_zeroed_(void **items, size_t count, size_t item_size, struct error *err)
+{
+	void *made = calloc(count, item_size);
+
+	memcpy(items, &made, sizeof(made));
+	return made || error_set_memory(err);
+}

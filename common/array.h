@@ -28,6 +28,12 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 	(ARRAY_RESERVE((items), (capacity), *(count) + (size_t)1, (max), (err)) &&                                     \
 		((*(items))[(*(count))++] = __VA_ARGS__, true))
 
+/* Makes a heap array of `count` items that are 0, and points `*items` to it, which is owned by the caller. */
+COMMON_MUST_CHECK
+bool array_zeroed_(void **items, size_t count, size_t item_size, struct error *err);
+
+#define ARRAY_ZEROED(items, count, err) array_zeroed_((void **)(items), (count), sizeof(**(items)), (err))
+
 /* Ids have 32 bits. An array indexed by them holds at most this many items, so that UINT32_MAX can mean "none". */
 #define ARRAY_MAX_IDS ((size_t)UINT32_MAX - 1)
 

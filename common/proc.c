@@ -420,9 +420,8 @@ bool proc_read_parents(struct proc_parent **processes, size_t *count, struct err
 
 	if (!proc_read_processes(&pids, &found, err))
 		return false;
-	list = calloc(found + 1, sizeof(*list));
-	if (!list)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&list, found + 1, err))
+		return false;
 	for (size_t i = 0; i < found; i++)
 		list[i] = (struct proc_parent){ pids[i], proc_parent_of(pids[i]) };
 	*processes = list;

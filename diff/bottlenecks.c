@@ -25,9 +25,8 @@ static bool bottlenecks_collect_side(
 /* Most profiles tell of none, and have functions by the million: a function has its costs elsewhere. */
 static bool allocate_costs(struct diff *diff, struct error *err)
 {
-	diff->function_costs = calloc(DIFF_SIDES * diff->function_count + 1, sizeof(*diff->function_costs));
-	if (!diff->function_costs)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&diff->function_costs, DIFF_SIDES * diff->function_count + 1, err))
+		return false;
 	for (size_t i = 0; i < diff->function_count; i++)
 		diff->functions[i].cost = &diff->function_costs[DIFF_SIDES * i];
 	return true;

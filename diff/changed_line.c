@@ -57,9 +57,8 @@ static bool sum_lines(const struct diff *diff, enum diff_side side, const struct
 
 	if (!diff_lines_create(diff, side, profile, wanted, &lines, err))
 		return false;
-	sums->sums = malloc((lines->place_count + 1) * sizeof(*sums->sums));
-	if (!sums->sums)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&sums->sums, lines->place_count + 1, err))
+		return false;
 	for (size_t i = 0; i < lines->place_count; i++) {
 		const struct diff_place *place = &lines->places[i];
 

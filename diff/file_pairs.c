@@ -228,9 +228,8 @@ bool diff_file_pairs_create(const struct diff *diff, const struct profile *const
 	if (!survey_functions(&s, err) || !survey_lines(&s, DIFF_BASE, profiles[DIFF_BASE], err) ||
 		!survey_lines(&s, DIFF_HEAD, profiles[DIFF_HEAD], err) || !pair_line_files(&s, err))
 		return false;
-	made->partners = calloc(string_table_count(made->paths) + 1, sizeof(*made->partners));
-	if (!made->partners)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&made->partners, string_table_count(made->paths) + 1, err))
+		return false;
 	file_pairs_join(&s, made->partners);
 	*pairs = TAKE(made);
 	return true;

@@ -53,9 +53,8 @@ static bool function_units_choose_rows(const struct diff *diff, struct experimen
 {
 	uint32_t functions = (uint32_t)diff->function_count;
 
-	experiment->rows = calloc(1 + 2 * (size_t)functions, sizeof(*experiment->rows));
-	if (!experiment->rows)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&experiment->rows, 1 + 2 * (size_t)functions, err))
+		return false;
 	experiment->rows[experiment->row_count++].kind = ROW_WHOLE;
 	for (uint32_t i = 0; i < functions; i++)
 		experiment->rows[experiment->row_count++] = (struct row){ .kind = ROW_SELF, .id = i };
@@ -117,10 +116,8 @@ static bool function_units_count_work(
 {
 	if (!(build->diff->requests[DIFF_HEAD].count > 0) || !work_is_of_requests(build->profiles[DIFF_HEAD]))
 		return true;
-	units->work = calloc(units->count, sizeof(*units->work));
-	if (!units->work)
-		return error_set_memory(err);
-	return work_sum_units(build, DIFF_HEAD, units->count, units->count > 1 && !units->are_runs, units->work, err);
+	return ARRAY_ZEROED(&units->work, units->count, err) &&
+	       work_sum_units(build, DIFF_HEAD, units->count, units->count > 1 && !units->are_runs, units->work, err);
 }
 
 bool diff_function_units_create(const struct profile *profile, const struct diff_options *options,

@@ -79,10 +79,9 @@ static bool grouping_init(struct diff_grouping *g, struct error *err)
 
 		if (!profile)
 			continue;
-		g->values[side] = calloc(profile->sample_count + 1, sizeof(uint32_t));
-		g->left_out[side] = calloc(profile->sample_count + 1, sizeof(bool));
-		if (!g->values[side] || !g->left_out[side])
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&g->values[side], profile->sample_count + 1, err) ||
+			!ARRAY_ZEROED(&g->left_out[side], profile->sample_count + 1, err))
+			return false;
 		g->metric[side] =
 			profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
 		if (g->metric[side] == PROFILE_NONE)
@@ -244,12 +243,10 @@ static bool sum_parts(struct diff_grouping *g, struct error *err)
 {
 	size_t count = string_table_count(g->groups->strings);
 
-	g->waits = calloc(count + 1, sizeof(*g->waits));
-	g->mixes = calloc(count + 1, sizeof(*g->mixes));
-	g->times[DIFF_BASE] = calloc(count + 1, sizeof(double));
-	g->times[DIFF_HEAD] = calloc(count + 1, sizeof(double));
-	if (!g->waits || !g->mixes || !g->times[DIFF_BASE] || !g->times[DIFF_HEAD])
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&g->waits, count + 1, err) || !ARRAY_ZEROED(&g->mixes, count + 1, err) ||
+		!ARRAY_ZEROED(&g->times[DIFF_BASE], count + 1, err) ||
+		!ARRAY_ZEROED(&g->times[DIFF_HEAD], count + 1, err))
+		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (g->profiles[side] && !diff_groups_sum_side(g, side, err))
 			return false;
@@ -343,9 +340,8 @@ static bool allocate_rows(struct diff_grouping *g, struct error *err)
 	struct diff_groups *groups = g->groups;
 	size_t count = string_table_count(groups->strings);
 
-	groups->items = calloc(count + 1, sizeof(*groups->items));
-	if (!groups->items)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&groups->items, count + 1, err))
+		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		struct diff_group *group = &groups->items[i];
 		const double scaled[DIFF_SIDES] = { g->times[DIFF_BASE][i], g->times[DIFF_HEAD][i] };

@@ -386,10 +386,9 @@ static bool walk_init(struct diff_lines_walk *walk, enum diff_side side, struct 
 		!walk->known || !walk->path)
 		return error_set_memory(err);
 	memset(walk->known, 0xff, (profile->line_count + 1) * sizeof(*walk->known));
-	walk->lines->stack_chains = calloc(profile->stack_count + 1, sizeof(*walk->lines->stack_chains));
-	walk->lines->first_owner = calloc(profile->stack_count + 2, sizeof(*walk->lines->first_owner));
-	if (!walk->lines->stack_chains || !walk->lines->first_owner)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&walk->lines->stack_chains, profile->stack_count + 1, err) ||
+		!ARRAY_ZEROED(&walk->lines->first_owner, profile->stack_count + 2, err))
+		return false;
 	diff_lines_place_stacks(walk, side);
 	return true;
 }

@@ -44,11 +44,9 @@ static bool neighbourhood_init(struct neighbourhood *n, struct error *err)
 {
 	size_t groups = n->diff->function_count + 1;
 
-	n->places = calloc(n->diff->node_count + 1, sizeof(*n->places));
-	n->texts = calloc(groups, sizeof(*n->texts));
-	n->names = calloc(groups, sizeof(*n->names));
-	if (!n->places || !n->texts || !n->names)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&n->places, n->diff->node_count + 1, err) || !ARRAY_ZEROED(&n->texts, groups, err) ||
+		!ARRAY_ZEROED(&n->names, groups, err))
+		return false;
 	for (size_t i = 0; i < groups; i++) {
 		snprintf(n->texts[i], NAME_BYTES, "%zu", i);
 		n->names[i] = n->texts[i];
@@ -126,9 +124,8 @@ static int compare_neighbours(const void *left, const void *right)
 static bool take_rows(
 	const struct neighbourhood *n, const struct diff *rows, struct diff_neighbour_list *list, struct error *err)
 {
-	list->rows = calloc(rows->function_count + 1, sizeof(*list->rows));
-	if (!list->rows)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&list->rows, rows->function_count + 1, err))
+		return false;
 	for (size_t i = 0; i < rows->function_count; i++) {
 		const struct diff_function *f = &rows->functions[i];
 		size_t group = strtoul(diff_string(rows, f->name), NULL, 10);

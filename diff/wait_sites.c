@@ -25,9 +25,8 @@ bool wait_sites_find_releases(struct diff_build *build, struct error *err)
 
 		if (count == 0)
 			continue;
-		build->release_nodes[side] = malloc(count * sizeof(*build->release_nodes[side]));
-		if (!build->release_nodes[side])
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&build->release_nodes[side], count, err))
+			return false;
 		for (size_t i = 0; i < count; i++) {
 			const struct profile_release *release = &profile->releases[i];
 			const uint32_t stacks[2] = { release->stack, release->releaser };
@@ -119,9 +118,8 @@ static bool wait_sites_sum_nodes(struct collection *c, enum diff_side side, stru
 	struct profile_wait_values values;
 	uint32_t metric = c->build->metric[side];
 
-	c->ns[side] = calloc(diff->node_count + 1, sizeof(double));
-	if (!c->ns[side])
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&c->ns[side], diff->node_count + 1, err))
+		return false;
 	if (!profile || !profile_has_waits(profile))
 		return true;
 	values = profile_wait_values(profile);
@@ -285,10 +283,9 @@ static bool make_sites(struct collection *c, struct error *err)
 {
 	struct diff *diff = c->build->diff;
 
-	diff->wait_sites = malloc((c->sum_count + 1) * sizeof(*diff->wait_sites));
-	diff->wait_releases = malloc((c->sum_count + 1) * sizeof(*diff->wait_releases));
-	if (!diff->wait_sites || !diff->wait_releases)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&diff->wait_sites, c->sum_count + 1, err) ||
+		!ARRAY_ZEROED(&diff->wait_releases, c->sum_count + 1, err))
+		return false;
 	if (c->sum_count > 0)
 		qsort(c->sums, c->sum_count, sizeof(*c->sums), by_site);
 	fill_sites(diff, c->sums, c->sum_count);

@@ -134,13 +134,11 @@ static bool find_needed(struct marker *m, struct error *err)
 	const struct profile *profile = m->profile;
 	size_t count = profile->stack_count;
 
-	m->framed = calloc(count + 1, sizeof(*m->framed));
-	if (!m->framed)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&m->framed, count + 1, err))
+		return false;
 	for (int i = 0; i < PROFILE_ACTIVITY_COUNT; i++) {
-		m->stacks[i] = malloc((count + 1) * sizeof(**m->stacks));
-		if (!m->stacks[i])
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&m->stacks[i], count + 1, err))
+			return false;
 		memset(m->stacks[i], 0xff, (count + 1) * sizeof(**m->stacks));
 	}
 	for (size_t i = 1; i < count; i++)

@@ -8,9 +8,8 @@ bool id_table_init(struct id_table *table, size_t count, struct error *err)
 {
 	hash_map_init(&table->sparse, sizeof(uint64_t));
 	table->dense_count = 2 * count + 1;
-	table->dense = malloc(table->dense_count * sizeof(*table->dense));
-	if (!table->dense)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&table->dense, table->dense_count, err))
+		return false;
 	memset(table->dense, 0xff, table->dense_count * sizeof(*table->dense));
 	return true;
 }

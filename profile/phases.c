@@ -292,9 +292,8 @@ bool profile_join_phases(const struct profile *profile, struct profile **joined,
 
 	if (!profile_has_phases(profile))
 		return true;
-	factors = malloc(profile->run_count * sizeof(*factors));
-	if (!factors)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&factors, profile->run_count, err))
+		return false;
 	for (size_t i = 0; i < profile->run_count; i++)
 		factors[i] = 1;
 	return profile_choose_phases(profile, factors, joined, err);

@@ -42,19 +42,17 @@ static bool cutter_init(struct cutter *c, struct error *err)
 {
 	const struct profile *from = c->from;
 
-	c->runs = calloc(from->event_count + 1, sizeof(*c->runs));
-	c->root_frames = calloc(from->location_count + 1, sizeof(*c->root_frames));
-	c->needed = calloc(from->stack_count + 1, sizeof(*c->needed));
-	c->needed_rooted = calloc(from->stack_count + 1, sizeof(*c->needed_rooted));
-	c->rooted = malloc((from->stack_count + 1) * sizeof(*c->rooted));
-	c->threads = calloc(from->thread_count + 1, sizeof(*c->threads));
-	c->thread_runs = malloc((from->thread_count + 1) * sizeof(*c->thread_runs));
-	c->weights = calloc(from->sample_count + 1, sizeof(*c->weights));
-	c->taken = calloc(from->sample_count + 1, sizeof(*c->taken));
-	c->starts = calloc(c->cut->phase_count + 1, sizeof(*c->starts));
-	if (!c->runs || !c->root_frames || !c->needed || !c->needed_rooted || !c->rooted || !c->threads ||
-		!c->thread_runs || !c->weights || !c->taken || !c->starts)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&c->runs, from->event_count + 1, err) ||
+		!ARRAY_ZEROED(&c->root_frames, from->location_count + 1, err) ||
+		!ARRAY_ZEROED(&c->needed, from->stack_count + 1, err) ||
+		!ARRAY_ZEROED(&c->needed_rooted, from->stack_count + 1, err) ||
+		!ARRAY_ZEROED(&c->rooted, from->stack_count + 1, err) ||
+		!ARRAY_ZEROED(&c->threads, from->thread_count + 1, err) ||
+		!ARRAY_ZEROED(&c->thread_runs, from->thread_count + 1, err) ||
+		!ARRAY_ZEROED(&c->weights, from->sample_count + 1, err) ||
+		!ARRAY_ZEROED(&c->taken, from->sample_count + 1, err) ||
+		!ARRAY_ZEROED(&c->starts, c->cut->phase_count + 1, err))
+		return false;
 	memset(c->rooted, 0xff, (from->stack_count + 1) * sizeof(*c->rooted));
 	memset(c->thread_runs, 0xff, (from->thread_count + 1) * sizeof(*c->thread_runs));
 	return true;
@@ -185,9 +183,8 @@ static bool cut_location(struct cutter *c, uint32_t id, uint32_t *made, struct e
 	*made = c->copy.locations[id];
 	if (count == location->line_count)
 		return true;
-	lines = malloc(count * sizeof(*lines));
-	if (!lines)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&lines, count, err))
+		return false;
 	for (uint32_t k = 0; k < count; k++)
 		lines[k] = profile_copied_line(&c->copy, &c->from->lines[location->first_line + k]);
 	return profile_add_location_of_lines(c->copy.into,

@@ -196,9 +196,8 @@ bool pprof_read_threads(struct pprof_reader *r, struct error *err)
 	struct extension_walk walk = walk_extension(r, offsetof(Pprof__Extension, thread));
 	struct byte_reader message;
 
-	r->threads = calloc(r->extension.numbers.n_thread + 1, sizeof(*r->threads));
-	if (!r->threads)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&r->threads, r->extension.numbers.n_thread + 1, err))
+		return false;
 	for (size_t i = 0; next_in_extension(&walk, &message); i++)
 		if (!read_thread(r, message, i, err))
 			return false;
@@ -216,9 +215,8 @@ bool pprof_read_stacks(struct pprof_reader *r, struct error *err)
 			   *locations = &r->extension.columns[PPROF_COLUMN(stack_location)];
 	size_t count = protobuf_count_varints(parents);
 
-	r->stacks = malloc((count + 1) * sizeof(*r->stacks));
-	if (!r->stacks)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&r->stacks, count + 1, err))
+		return false;
 	r->stacks[r->stack_count++] = 0;
 	for (size_t i = 1; i <= count; i++) {
 		uint64_t parent = protobuf_varint(parents), location = protobuf_varint(locations);

@@ -61,10 +61,7 @@ static bool read_mappings(struct pprof_reader *r, struct error *err)
 	struct byte_reader message;
 	size_t count = r->sections[PPROF_TABLE(mapping)].count;
 
-	r->mappings = malloc((count + 1) * sizeof(*r->mappings));
-	if (!r->mappings)
-		return error_set_memory(err);
-	if (!id_table_init(&r->mapping_ids, count, err))
+	if (!ARRAY_ZEROED(&r->mappings, count + 1, err) || !id_table_init(&r->mapping_ids, count, err))
 		return false;
 	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
 		if (!read_mapping(r, message, i, err))
@@ -100,10 +97,7 @@ static bool pprof_tables_list_functions(struct pprof_reader *r, struct error *er
 	struct byte_reader message;
 	size_t count = r->sections[PPROF_TABLE(function)].count;
 
-	r->functions = malloc((count + 1) * sizeof(*r->functions));
-	if (!r->functions)
-		return error_set_memory(err);
-	if (!id_table_init(&r->function_ids, count, err))
+	if (!ARRAY_ZEROED(&r->functions, count + 1, err) || !id_table_init(&r->function_ids, count, err))
 		return false;
 	for (size_t i = 0; pprof_next_entry(&walk, &message); i++) {
 		Pprof__Function in = PPROF__FUNCTION__INIT;
@@ -213,9 +207,8 @@ static bool read_location(struct pprof_reader *r, struct byte_reader message, si
 		!id_table_add(&r->location_ids, location.id, position, "location", err))
 		return false;
 	find_mapping(r, &location, &mapping);
-	lines = malloc((location.n_line + 1) * sizeof(*lines));
-	if (!lines)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&lines, location.n_line + 1, err))
+		return false;
 	module = mapping == PROFILE_NONE ? 0 : r->profile->mappings[mapping].module;
 	while (pprof_next_entry(&walk, &inner))
 		if (!tables_read_line(r, inner, &location, module, &lines[count++], err))
@@ -236,10 +229,7 @@ static bool read_locations(struct pprof_reader *r, struct error *err)
 	struct byte_reader message;
 	size_t count = r->sections[PPROF_TABLE(location)].count;
 
-	r->locations = malloc((count + 1) * sizeof(*r->locations));
-	if (!r->locations)
-		return error_set_memory(err);
-	if (!id_table_init(&r->location_ids, count, err))
+	if (!ARRAY_ZEROED(&r->locations, count + 1, err) || !id_table_init(&r->location_ids, count, err))
 		return false;
 	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
 		if (!read_location(r, message, i, err))

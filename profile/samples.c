@@ -394,9 +394,8 @@ static bool sort_events(struct profile *profile, struct error *err)
 		return true;
 	if (is_weighted && !reserve_weights(profile, profile->event_count, err))
 		return false;
-	order = calloc(profile->event_count, sizeof(*order));
-	if (!order)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&order, profile->event_count, err))
+		return false;
 	for (size_t i = 0; i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
 

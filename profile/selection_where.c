@@ -76,16 +76,14 @@ static bool finder_init(struct finder *f, struct error *err)
 		       : is_of_code(f->key)         ? profile->function_count
 						    : profile->thread_count;
 
-	f->found = malloc((count + 1) * sizeof(*f->found));
-	if (!f->found)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&f->found, count + 1, err))
+		return false;
 	memset(f->found, 0xff, count * sizeof(*f->found));
 	if (!is_of_code(f->key))
 		return true;
-	f->languages = calloc(profile->function_count + 1, 1);
-	f->interpreted = calloc(profile->function_count + 1, 1);
-	if (!f->languages || !f->interpreted)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&f->languages, profile->function_count + 1, err) ||
+		!ARRAY_ZEROED(&f->interpreted, profile->function_count + 1, err))
+		return false;
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const struct profile_function *function = &profile->functions[i];
 		const char *name = profile_string(profile, function->name),
@@ -420,10 +418,8 @@ static bool selection_where_list_values(const struct profile *const *profiles, s
 
 		if (!profiles[i])
 			continue;
-		values = calloc(profiles[i]->sample_count + 1, sizeof(*values));
-		if (!values)
-			return error_set_memory(err);
-		if (!profile_find_values(profiles[i], where, names, values, err))
+		if (!ARRAY_ZEROED(&values, profiles[i]->sample_count + 1, err) ||
+			!profile_find_values(profiles[i], where, names, values, err))
 			return false;
 	}
 	return true;

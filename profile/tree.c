@@ -97,10 +97,8 @@ static bool profile_tree_place_stacks(struct builder *b, struct error *err)
 {
 	const struct profile *profile = b->profile;
 	struct profile_tree *tree = b->tree;
-	tree->stack_nodes = calloc(profile->stack_count, sizeof(*tree->stack_nodes));
-	if (!tree->stack_nodes)
-		return error_set_memory(err);
-	if (!append_node(b, PROFILE_NONE, PROFILE_NONE, err))
+	if (!ARRAY_ZEROED(&tree->stack_nodes, profile->stack_count, err) ||
+		!append_node(b, PROFILE_NONE, PROFILE_NONE, err))
 		return false;
 	for (size_t i = 1; i < profile->stack_count; i++) {
 		const struct profile_location *location = &profile->locations[profile->stacks[i].location];

@@ -144,9 +144,8 @@ static bool validate_weights(const struct profile *profile, struct error *err)
 
 	if (profile->weighted_count == 0)
 		return true;
-	weighted = calloc(profile->sample_count + 1, sizeof(*weighted));
-	if (!weighted)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&weighted, profile->sample_count + 1, err))
+		return false;
 	for (size_t i = 0; i < profile->weighted_count; i++) {
 		if (i >= profile->event_count || profile->event_weights[i] < 0)
 			return error_set(err, ERROR_FORMAT, "event %zu has no valid weight", i);

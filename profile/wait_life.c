@@ -69,9 +69,8 @@ static bool find_paths(struct lives *l, struct error *err)
 {
 	const struct profile *profile = l->profile;
 
-	l->paths = malloc(profile->stack_count * sizeof(*l->paths));
-	if (!l->paths)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&l->paths, profile->stack_count, err))
+		return false;
 	l->paths[0] = 0;
 	for (size_t i = 1; i < profile->stack_count; i++) {
 		const struct profile_location *location = &profile->locations[profile->stacks[i].location];
@@ -158,12 +157,9 @@ static bool find_threads(struct lives *l, struct error *err)
 	struct profile_wait_values types = profile_wait_values(profile);
 	size_t count = profile->thread_count + 1;
 
-	l->life_ns = calloc(count, sizeof(*l->life_ns));
-	l->lived_ns = calloc(count, sizeof(*l->lived_ns));
-	l->is_only = calloc(count, sizeof(*l->is_only));
-	l->calls_out = calloc(count, sizeof(*l->calls_out));
-	if (!l->life_ns || !l->lived_ns || !l->is_only || !l->calls_out)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&l->life_ns, count, err) || !ARRAY_ZEROED(&l->lived_ns, count, err) ||
+		!ARRAY_ZEROED(&l->is_only, count, err) || !ARRAY_ZEROED(&l->calls_out, count, err))
+		return false;
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		l->life_ns[profile->samples[i].thread] += life_of_sample(profile, &types, i);
 		l->lived_ns[profile->samples[i].thread] += life_time_of_sample(profile, &types, i);

@@ -212,9 +212,8 @@ static bool classify_stacks(struct reclassing *r,
 	struct profile *profile = r->profile;
 	size_t count = profile->stack_count;
 
-	r->stacks = malloc(count * sizeof(*r->stacks));
-	if (!r->stacks)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&r->stacks, count, err))
+		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		enum profile_wait_class before = profile_wait_class_of_stack(profile, i), now;
 

@@ -59,10 +59,9 @@ static bool symbolize_code_weigh(struct keeper *k, struct error *err)
 	const struct profile *profile = k->profile;
 	uint32_t value = source_places_value(profile);
 
-	k->weights = calloc(profile->location_count + 1, sizeof(*k->weights));
-	k->has_text = calloc(profile->source_file_count + 1, sizeof(*k->has_text));
-	if (!k->weights || !k->has_text)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&k->weights, profile->location_count + 1, err) ||
+		!ARRAY_ZEROED(&k->has_text, profile->source_file_count + 1, err))
+		return false;
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		int64_t weight = profile->values[i * profile->value_type_count + value];
 		uint32_t location = profile->stacks[profile->samples[i].stack].location;
@@ -114,10 +113,9 @@ static uint32_t containing(const struct profile *profile, uint32_t location)
 
 static bool find_sampled(struct keeper *k, struct error *err)
 {
-	k->sampled = calloc(k->profile->location_count + 1, sizeof(*k->sampled));
-	k->groups = calloc(k->profile->location_count + 1, sizeof(*k->groups));
-	if (!k->sampled || !k->groups)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&k->sampled, k->profile->location_count + 1, err) ||
+		!ARRAY_ZEROED(&k->groups, k->profile->location_count + 1, err))
+		return false;
 	for (uint32_t i = 0; i < k->profile->location_count; i++)
 		if (symbolize_code_is_wanted(k, i))
 			k->sampled[k->sampled_count++] = (struct sampled){ .address = k->profile->locations[i].address,

@@ -134,10 +134,9 @@ static bool round_init(struct round *round, struct resolver *r, const uint32_t *
 			claimed[count++] = (struct claimed){ units[i], (uint32_t)i };
 	qsort(claimed, count, sizeof(*claimed), compare_claimed);
 	fill_jobs(round, claimed, count);
-	round->errors = calloc(round->job_count + 1, sizeof(*round->errors));
-	round->failed = calloc(round->job_count + 1, sizeof(*round->failed));
-	if (!round->errors || !round->failed)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&round->errors, round->job_count + 1, err) ||
+		!ARRAY_ZEROED(&round->failed, round->job_count + 1, err))
+		return false;
 	return round->job_count == 0 || add_arenas(round, err);
 }
 

@@ -108,10 +108,8 @@ bool namer_init(struct namer *n, struct error *err)
 	size_t kept = 0;
 
 	hash_map_init(&n->demangled, 2 * sizeof(uint64_t));
-	n->wanted = calloc(n->count + 1, sizeof(*n->wanted));
-	n->hits = calloc(n->count + 1, sizeof(*n->hits));
-	if (!n->wanted || !n->hits)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&n->wanted, n->count + 1, err) || !ARRAY_ZEROED(&n->hits, n->count + 1, err))
+		return false;
 	for (size_t i = 0; i < n->count; i++) {
 		const struct dwarf_answer *answer = &n->answers[i];
 

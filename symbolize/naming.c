@@ -310,10 +310,8 @@ static bool naming_job_init(struct naming_job *n, struct error *err)
 {
 	const struct file_owner root = { .is_known = true };
 
-	n->progress = calloc(n->count, sizeof(*n->progress));
-	n->owners = calloc(n->count + 1, sizeof(*n->owners));
-	if (!n->progress || !n->owners)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&n->progress, n->count, err) || !ARRAY_ZEROED(&n->owners, n->count + 1, err))
+		return false;
 	(void)symbolize_naming_find_owner(n, &root);
 	for (size_t i = 0; i < n->count; i++)
 		symbolize_naming_look_at(n, i);

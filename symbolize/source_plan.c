@@ -50,9 +50,8 @@ static struct elf_image *source_plan_image_of(const struct planning *p, uint32_t
 
 static bool find_owners(struct planning *p, struct error *err)
 {
-	p->is_roots = calloc(p->profile->mapping_count + 1, sizeof(*p->is_roots));
-	if (!p->is_roots)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&p->is_roots, p->profile->mapping_count + 1, err))
+		return false;
 	for (uint32_t i = 0; i < p->profile->mapping_count; i++) {
 		const struct elf_image *image = source_plan_image_of(p, i);
 		struct file_owner owner = image ? file_owner_of_image(image) : (struct file_owner){ 0 };

@@ -16,9 +16,8 @@ bool source_lines_init(struct source_lines *lines, const char *text, size_t size
 
 		at = newline ? newline + 1 : end;
 	}
-	lines->starts = malloc(((size_t)count + 1) * sizeof(*lines->starts));
-	if (!lines->starts)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&lines->starts, (size_t)count + 1, err))
+		return false;
 	for (const char *at = text; at < end;) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 

@@ -72,9 +72,8 @@ static bool sort_into_batches(struct symbolize_work *w, struct error *err)
 	const struct profile *profile = w->profile;
 
 	w->batch_count = profile->mapping_count + 1;
-	w->batches = calloc(w->batch_count, sizeof(*w->batches));
-	if (!w->batches)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&w->batches, w->batch_count, err))
+		return false;
 	for (size_t i = 0; i < w->batch_count; i++)
 		w->batches[i].task = PROFILE_NONE;
 	for (uint32_t i = 0; i < profile->location_count; i++) {
@@ -178,9 +177,8 @@ static bool task_of(const struct symbolize_work *w, size_t mapping, struct namin
 
 static bool make_tasks(struct symbolize_work *w, struct error *err)
 {
-	w->tasks = calloc(w->batch_count, sizeof(*w->tasks));
-	if (!w->tasks)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&w->tasks, w->batch_count, err))
+		return false;
 	for (size_t i = 0; i < w->profile->mapping_count; i++) {
 		struct symbolize_batch *batch = &w->batches[i];
 

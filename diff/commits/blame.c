@@ -68,9 +68,8 @@ static void blame_find_partner(
 static bool find_partners(
 	struct blame *blame, const struct repository_history *history, size_t functions, struct error *err)
 {
-	blame->partners = malloc((functions + 1) * sizeof(*blame->partners));
-	if (!blame->partners)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&blame->partners, functions + 1, err))
+		return false;
 	for (size_t i = 0; i < functions; i++)
 		blame->partners[i] = PROFILE_NONE;
 	for (uint32_t i = 0; i < functions; i++)
@@ -85,9 +84,8 @@ static bool find_partners(
  */
 static bool weigh_commits(struct blame *blame, size_t commits, struct error *err)
 {
-	blame->weights = calloc(commits + 1, sizeof(*blame->weights));
-	if (!blame->weights)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&blame->weights, commits + 1, err))
+		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct trace *trace = &blame->traces[side];
 
@@ -227,9 +225,8 @@ static bool see(const struct blame *blame, uint32_t function, struct seen *seen,
 	seen->other_lines = line_times_of(&blame->times[!side],
 		blame->partners[function] == PROFILE_NONE ? function : blame->partners[function], &seen->other_count);
 	seen->kept = trace_kept_of(&blame->traces[side], function, &seen->kept_count);
-	seen->moved = calloc(seen->line_count + 1, sizeof(*seen->moved));
-	if (!seen->moved)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&seen->moved, seen->line_count + 1, err))
+		return false;
 	for (size_t i = 0; i < seen->line_count; i++) {
 		uint32_t line = other_line(seen->kept, seen->kept_count, seen->lines[i].line);
 		double other = line ? time_at(seen->other_lines, seen->other_count, line) : 0;

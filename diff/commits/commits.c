@@ -234,9 +234,8 @@ static bool add_suspect(
 
 static bool make_suspects(struct commits_ranking *r, struct commits *commits)
 {
-	commits->suspects = calloc(r->charge_count + 1, sizeof(*commits->suspects));
-	if (!commits->suspects)
-		return error_set_memory(r->err);
+	if (!ARRAY_ZEROED(&commits->suspects, r->charge_count + 1, r->err))
+		return false;
 	if (r->charge_count > 0)
 		qsort(r->charges, r->charge_count, sizeof(*r->charges), by_commit_and_share);
 	for (size_t i = 0, next; i < r->charge_count; i = next) {
@@ -255,19 +254,15 @@ static bool commits_rank_all(struct commits_ranking *r, const struct profile *co
 {
 	size_t count = r->history->commit_count;
 
-	r->scores = calloc(count + 1, sizeof(*r->scores));
-	r->functions = calloc(count + 1, sizeof(*r->functions));
-	r->amounts = calloc(r->diff->change_count + 1, sizeof(*r->amounts));
-	if (!r->scores || !r->functions || !r->amounts)
-		return error_set_memory(r->err);
-	if (!blame_init(&r->blame, r->diff, profiles, r->history, sources, r->err) ||
+	if (!ARRAY_ZEROED(&r->scores, count + 1, r->err) || !ARRAY_ZEROED(&r->functions, count + 1, r->err) ||
+		!ARRAY_ZEROED(&r->amounts, r->diff->change_count + 1, r->err) ||
+		!blame_init(&r->blame, r->diff, profiles, r->history, sources, r->err) ||
 		!amounts_of_changes(r->diff, r->blame.partners, r->amounts, r->err))
 		return false;
 	if (!charge_all(r) || !make_suspects(r, commits))
 		return false;
-	commits->is_executed = calloc(count + 1, sizeof(*commits->is_executed));
-	if (!commits->is_executed)
-		return error_set_memory(r->err);
+	if (!ARRAY_ZEROED(&commits->is_executed, count + 1, r->err))
+		return false;
 	for (size_t i = 0; i < count; i++) {
 		commits->is_executed[i] = blame_is_executed(&r->blame, i);
 		commits->not_executed_count += !commits->is_executed[i];

@@ -79,9 +79,8 @@ bool line_times_sum(const struct diff *diff, enum diff_side side, const struct p
 	memset(wanted, true, diff->function_count);
 	if (!diff_lines_create(diff, side, profile, wanted, &lines, err))
 		return false;
-	times->times = calloc(lines->place_count + 1, sizeof(*times->times));
-	if (!times->times)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&times->times, lines->place_count + 1, err))
+		return false;
 	for (size_t i = 0; i < lines->place_count; i++) {
 		const struct diff_place *place = &lines->places[i];
 

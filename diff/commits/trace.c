@@ -486,10 +486,8 @@ static bool trace_forward(const struct repository_history *history, const struct
 bool trace_lines(const struct repository_history *history, enum diff_side side, const struct line_range *ranges,
 	size_t function_count, struct trace *trace, struct error *err)
 {
-	trace->is_executed = calloc(history->commit_count + 1, sizeof(*trace->is_executed));
-	if (!trace->is_executed)
-		return error_set_memory(err);
-	if (!(side == DIFF_HEAD ? commits_trace_back : trace_forward)(history, ranges, function_count, trace, err))
+	if (!ARRAY_ZEROED(&trace->is_executed, history->commit_count + 1, err) ||
+		!(side == DIFF_HEAD ? commits_trace_back : trace_forward)(history, ranges, function_count, trace, err))
 		return false;
 	trace_sort(trace);
 	return true;

@@ -66,11 +66,8 @@ static bool history_changes_prepare(struct finding *f, struct error *err)
 {
 	struct history_series *series = f->series;
 
-	f->is_deploy = calloc(series->count, sizeof(*f->is_deploy));
-	f->is_barred = calloc(series->count, sizeof(*f->is_barred));
-	if (!f->is_deploy || !f->is_barred)
-		return error_set_memory(err);
-	if (!processes_number(f->history, series, &f->processes, err))
+	if (!ARRAY_ZEROED(&f->is_deploy, series->count, err) || !ARRAY_ZEROED(&f->is_barred, series->count, err) ||
+		!processes_number(f->history, series, &f->processes, err))
 		return false;
 	for (size_t i = 0; i < series->point_count; i++)
 		f->is_deploy[series->points[i].at] = true;

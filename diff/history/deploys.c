@@ -39,9 +39,8 @@ bool deploys_find(struct history_build *build, struct history_series *series, st
 {
 	struct history *history = build->history;
 
-	series->points = malloc(series->count * sizeof(*series->points));
-	if (!series->points)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&series->points, series->count, err))
+		return false;
 	for (size_t at = 1; at < series->count; at++) {
 		struct history_point *point = &series->points[series->point_count];
 

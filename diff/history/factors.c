@@ -177,9 +177,8 @@ static bool controls_typify(struct factors_controls *controls, struct error *err
 		starts[f] = total;
 		total += controls->items[f].is_chosen ? controls->items[f].there : 0;
 	}
-	values = malloc((total + 1) * sizeof(*values));
-	if (!values)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&values, total + 1, err))
+		return false;
 	for (size_t i = 0; i < series->count; i++) {
 		const struct summary *summary = series_summary(controls->history, series, i);
 
@@ -276,9 +275,8 @@ bool factors_fill(struct history_build *build, struct history_series *series, st
 	struct history *history = build->history;
 	bool has_controls = true;
 
-	series->factor = malloc(series->count * sizeof(*series->factor));
-	if (!series->factor)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&series->factor, series->count, err))
+		return false;
 	series->scale = counts_requests(history, series)      ? DIFF_SCALE_PER_REQUEST
 			: has_whole_commands(history, series) ? DIFF_SCALE_PER_RUN
 							      : DIFF_SCALE_ROBUST;

@@ -173,10 +173,9 @@ bool rows_fill(const struct history_build *build, const struct history_series *s
 		return error_set_memory(err);
 	sum_up(build->history, series, sums);
 	chosen = history_rows_choose(build, sums);
-	rows->items = malloc((2 * chosen + 1) * sizeof(*rows->items));
-	rows->values = calloc((2 * chosen + 1) * series->count, sizeof(*rows->values));
-	if (!rows->items || !rows->values)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&rows->items, 2 * chosen + 1, err) ||
+		!ARRAY_ZEROED(&rows->values, (2 * chosen + 1) * series->count, err))
+		return false;
 	fill_values(build->history, series, sums, rows->values);
 	if (series->scale != DIFF_SCALE_ROBUST)
 		add_whole(build, rows, rows->values + 2 * chosen * series->count);

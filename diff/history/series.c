@@ -239,9 +239,8 @@ static bool series_fill(struct history *history, struct history_series *series,
 
 	buffer_init(&title, SERIES_MAX_TEXT_BYTES);
 	buffer_init(&facts, SERIES_MAX_TEXT_BYTES);
-	series->profiles = malloc(count * sizeof(*series->profiles));
-	if (!series->profiles)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&series->profiles, count, err))
+		return false;
 	for (size_t i = 0; i < count; i++)
 		series->profiles[i] = entries[i].summary;
 	series->count = count;

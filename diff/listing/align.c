@@ -300,9 +300,8 @@ bool align_pair(const struct align_text *base, size_t base_count, const struct a
 	if (base_count == 0 || head_count == 0 || base_count > MOST_PAIRS / head_count ||
 		(base_count == 1 && head_count == 1))
 		return true;
-	best = calloc((base_count + 1) * row, sizeof(*best));
-	if (!best)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&best, (base_count + 1) * row, err))
+		return false;
 	/* best[i][j]: of the lines from i and j on. A pair of any two lines is worth a little. */
 	for (size_t i = base_count; i-- > 0;)
 		for (size_t j = head_count; j-- > 0;) {

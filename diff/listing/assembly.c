@@ -51,9 +51,8 @@ static bool list_rows(struct disassembly *d, struct error *err)
 
 	for (size_t i = 0; i < d->listing->function_count; i++)
 		count += d->listing->functions[i].row_count;
-	d->rows = calloc(count + 1, sizeof(struct listing_row *));
-	if (!d->rows)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&d->rows, count + 1, err))
+		return false;
 	count = 0;
 	for (size_t i = 0; i < d->listing->function_count; i++)
 		for (size_t k = 0; k < d->listing->functions[i].row_count; k++)
@@ -129,9 +128,8 @@ static bool assembly_find_functions(struct disassembly *d, struct error *err)
 {
 	const struct profile *profile = d->profile;
 
-	d->functions = malloc((profile->code_count + 1) * sizeof(*d->functions));
-	if (!d->functions)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&d->functions, profile->code_count + 1, err))
+		return false;
 	memset(d->functions, 0xff, (profile->code_count + 1) * sizeof(*d->functions));
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
@@ -251,9 +249,8 @@ static bool find_least(const struct spent *spent, size_t count, double *least, s
 	*least = 0;
 	if (count <= LISTING_MOST_OF_LINE)
 		return true;
-	times = malloc(count * sizeof(*times));
-	if (!times)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&times, count, err))
+		return false;
 	for (size_t i = 0; i < count; i++)
 		times[i] = spent[i].time;
 	qsort(times, count, sizeof(*times), assembly_compare_times);

@@ -60,12 +60,11 @@ static bool listing_evidence_make_groups(struct judging *judging, struct error *
 	const struct lister *lister = judging->lister;
 	size_t first_row = 0;
 
-	judging->rows = malloc((lister->row_count + 1) * sizeof(*judging->rows));
-	judging->groups = malloc((lister->row_count + 1) * sizeof(*judging->groups));
-	judging->names = malloc((lister->row_count + 1) * sizeof(*judging->names));
-	judging->name_list = malloc((lister->row_count + 1) * sizeof(*judging->name_list));
-	if (!judging->rows || !judging->groups || !judging->names || !judging->name_list)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&judging->rows, lister->row_count + 1, err) ||
+		!ARRAY_ZEROED(&judging->groups, lister->row_count + 1, err) ||
+		!ARRAY_ZEROED(&judging->names, lister->row_count + 1, err) ||
+		!ARRAY_ZEROED(&judging->name_list, lister->row_count + 1, err))
+		return false;
 	memset(judging->groups, 0xff, (lister->row_count + 1) * sizeof(*judging->groups));
 	for (size_t i = 0; i < lister->listing->function_count; i++) {
 		const struct listing_function *listed = &lister->listing->functions[i];

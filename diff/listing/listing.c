@@ -84,11 +84,9 @@ static bool index_places(struct lister *lister, enum diff_side side, struct erro
 	size_t count = places->lines->place_count, functions = lister->diff->function_count;
 	struct sorting sorting = { lister->profiles[side], places->lines->places };
 
-	places->order = malloc((count + 1) * sizeof(*places->order));
-	places->rows = malloc((count + 1) * sizeof(*places->rows));
-	places->first = calloc(functions + 2, sizeof(*places->first));
-	if (!places->order || !places->rows || !places->first)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&places->order, count + 1, err) || !ARRAY_ZEROED(&places->rows, count + 1, err) ||
+		!ARRAY_ZEROED(&places->first, functions + 2, err))
+		return false;
 	memset(places->rows, 0xff, (count + 1) * sizeof(*places->rows));
 	for (uint32_t i = 0; i < count; i++) {
 		places->order[i] = i;
@@ -129,9 +127,8 @@ static bool listing_list_functions(struct lister *lister, const struct listing_c
 
 	for (size_t i = 0; i < lister->diff->function_count; i++)
 		count += choice->chosen[i];
-	listing->functions = calloc(count + 1, sizeof(*listing->functions));
-	if (!listing->functions)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&listing->functions, count + 1, err))
+		return false;
 	for (uint32_t i = 0; i < lister->diff->function_count; i++) {
 		struct listing_function *listed = &listing->functions[listing->function_count];
 

@@ -340,10 +340,8 @@ bool lister_make_rows(struct lister *lister, struct listing_function *listed, st
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
 		if (!lister_side_find(lister, (enum diff_side)side, listed, &rows.sides[side], err))
 			return false;
-	match = malloc((rows.sides[DIFF_BASE].count + 1) * sizeof(*match));
-	if (!match)
-		return error_set_memory(err);
-	if (!match_lines(&rows, match, err) || !listing_rows_add_rows(&rows, match, err))
+	if (!ARRAY_ZEROED(&match, rows.sides[DIFF_BASE].count + 1, err) || !match_lines(&rows, match, err) ||
+		!listing_rows_add_rows(&rows, match, err))
 		return false;
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
 		listing_rows_add_times(&rows, (enum diff_side)side);

@@ -112,9 +112,8 @@ static bool number_lines(const struct lister *lister, enum diff_side side, const
 		/* Of a function with more lines than fit, those with time are left. */
 		lines = lines > left ? 0 : lines;
 	}
-	found->numbers = malloc((lines + found->place_count + 1) * sizeof(*found->numbers));
-	if (!found->numbers)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&found->numbers, lines + found->place_count + 1, err))
+		return false;
 	for (size_t i = 0; i < lines; i++)
 		found->numbers[found->count++] = last = text->first_line + (uint32_t)i;
 	for (size_t i = 0; i < found->place_count; i++) {

@@ -36,9 +36,8 @@ static bool listing_text_split(struct text_block *block, struct error *err)
 	const char *at = block->bytes, *end = at + block->size;
 
 	block->line_count = block->size > 0 ? listing_text_count_lines(at, block->size) : 0;
-	block->lines = malloc((block->line_count + 1) * sizeof(*block->lines));
-	if (!block->lines)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&block->lines, block->line_count + 1, err))
+		return false;
 	for (size_t i = 0; i < block->line_count; i++) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
 

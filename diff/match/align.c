@@ -168,15 +168,13 @@ static bool note_presence(struct diff_build *build, struct error *err)
 {
 	size_t count = build->diff->function_count;
 
-	build->redirect = malloc((count + 1) * sizeof(*build->redirect));
-	if (!build->redirect)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&build->redirect, count + 1, err))
+		return false;
 	for (uint32_t i = 0; i < count; i++)
 		build->redirect[i] = i;
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		build->present[side] = calloc(count + 1, sizeof(bool));
-		if (!build->present[side])
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&build->present[side], count + 1, err))
+			return false;
 		for (size_t i = 0; i < build->met_count[side]; i++)
 			build->present[side][build->function_ids[side][build->met[side][i]]] = true;
 	}

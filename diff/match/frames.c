@@ -228,13 +228,10 @@ static bool match_frames_search_init(struct match_frames_search *s, struct error
 {
 	size_t functions = s->build->diff->function_count + 1, nodes = s->build->diff->node_count + 1;
 
-	s->first = malloc(functions * sizeof(*s->first));
-	s->next = malloc(nodes * sizeof(*s->next));
-	s->child = malloc(functions * sizeof(*s->child));
-	s->partner = calloc(functions, sizeof(*s->partner));
-	s->claims = calloc(nodes, sizeof(*s->claims));
-	if (!s->first || !s->next || !s->child || !s->partner || !s->claims)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&s->first, functions, err) || !ARRAY_ZEROED(&s->next, nodes, err) ||
+		!ARRAY_ZEROED(&s->child, functions, err) || !ARRAY_ZEROED(&s->partner, functions, err) ||
+		!ARRAY_ZEROED(&s->claims, nodes, err))
+		return false;
 	list_nodes(s);
 	return true;
 }

@@ -158,10 +158,9 @@ static bool allocate_variants(struct diff_build *build, struct error *err)
 
 	if (build->interrupt_of)
 		return true;
-	build->interrupt_of = malloc((count + 1) * sizeof(*build->interrupt_of));
-	build->compilation_of = malloc((count + 1) * sizeof(*build->compilation_of));
-	if (!build->interrupt_of || !build->compilation_of)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&build->interrupt_of, count + 1, err) ||
+		!ARRAY_ZEROED(&build->compilation_of, count + 1, err))
+		return false;
 	memset(build->interrupt_of, 0xff, count * sizeof(*build->interrupt_of));
 	memset(build->compilation_of, 0xff, count * sizeof(*build->compilation_of));
 	return true;
@@ -205,9 +204,8 @@ static bool note_ordinary_nodes(struct diff_build *build, struct error *err)
 	const struct diff *diff = build->diff;
 
 	free(build->has_nodes);
-	build->has_nodes = calloc(diff->function_count + 1, sizeof(*build->has_nodes));
-	if (!build->has_nodes)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&build->has_nodes, diff->function_count + 1, err))
+		return false;
 	for (uint32_t node = 1; node < diff->node_count; node++)
 		build->has_nodes[diff->nodes[node].function] = true;
 	return true;

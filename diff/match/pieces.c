@@ -21,9 +21,8 @@ bool pieces_collect(
 {
 	size_t used = 0;
 
-	pieces->items = malloc((profile->function_count + 1) * sizeof(*pieces->items));
-	if (!pieces->items)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&pieces->items, profile->function_count + 1, err))
+		return false;
 	for (uint32_t i = 0; i < profile->function_count; i++)
 		if (numbers[i] != PROFILE_NONE && profile->functions[i].fingerprint != 0)
 			pieces->items[used++] = (struct code_piece){ profile->functions[i].fingerprint, numbers[i] };

@@ -56,9 +56,8 @@ static bool rank_side(const struct diff_build *build, enum diff_side side, const
 {
 	size_t count = build->profiles[side] ? build->profiles[side]->function_count : 0;
 
-	ranking->ranks[side] = malloc((count + 1) * sizeof(uint32_t));
-	if (!ranking->ranks[side])
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&ranking->ranks[side], count + 1, err))
+		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t function = build_function(build, side, i);
 
@@ -119,10 +118,8 @@ static bool children_create(const struct diff_build *build, enum diff_side side,
 	const struct profile_tree *tree = build->trees[side];
 	size_t count = tree ? tree->node_count : 0;
 
-	children->first = calloc(count + 2, sizeof(*children->first));
-	children->items = malloc((count + 1) * sizeof(*children->items));
-	if (!children->first || !children->items)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&children->first, count + 2, err) || !ARRAY_ZEROED(&children->items, count + 1, err))
+		return false;
 	/* Starts are shifted by two, so that filling in the children moves each to its final value. */
 	for (size_t node = 1; node < count; node++)
 		children->first[tree->parents[node] + 2]++;
@@ -378,9 +375,8 @@ bool union_tree_place_samples(struct diff_build *build, struct error *err)
 		if (!profile)
 			continue;
 		mark_out_of_line(build, (enum diff_side)side);
-		diff->sample_nodes[side] = malloc((profile->sample_count + 1) * sizeof(uint32_t));
-		if (!diff->sample_nodes[side])
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&diff->sample_nodes[side], profile->sample_count + 1, err))
+			return false;
 		for (size_t i = 0; i < profile->sample_count; i++) {
 			uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
 

@@ -169,9 +169,8 @@ bool repository_git(const struct repository *repository, const char *const *argu
 	*answer = (struct repository_answer){ .fd = -1 };
 	while (arguments[count])
 		count++;
-	all = calloc(count + 2, sizeof(*all));
-	if (!all)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&all, count + 2, err))
+		return false;
 	all[0] = "git";
 	memcpy(all + 1, arguments, count * sizeof(*all));
 	child.arguments = all;

@@ -26,9 +26,8 @@ static bool copy_design_effect(const struct experiment *from, struct experiment 
 {
 	if (!from->design_effect)
 		return true;
-	halves->design_effect = malloc((halves->row_count + 1) * sizeof(double));
-	if (!halves->design_effect)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&halves->design_effect, halves->row_count + 1, err))
+		return false;
 	memcpy(halves->design_effect, from->design_effect, halves->row_count * sizeof(double));
 	return true;
 }
@@ -38,9 +37,8 @@ static bool aa_split(const struct experiment *from, struct experiment *halves, s
 	const struct experiment_side *base = &from->sides[DIFF_BASE];
 
 	halves->row_count = rows_of_functions(from);
-	halves->rows = malloc((halves->row_count + 1) * sizeof(*halves->rows));
-	if (!halves->rows)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&halves->rows, halves->row_count + 1, err))
+		return false;
 	memcpy(halves->rows, from->rows, halves->row_count * sizeof(*halves->rows));
 	if (!copy_design_effect(from, halves, err))
 		return false;
@@ -49,9 +47,8 @@ static bool aa_split(const struct experiment *from, struct experiment *halves, s
 
 		half->unit_count = (base->unit_count + 1 - side) / 2;
 		half->sample_weight = base->sample_weight;
-		half->values = malloc((halves->row_count + 1) * half->unit_count * sizeof(double));
-		if (!half->values)
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&half->values, (halves->row_count + 1) * half->unit_count, err))
+			return false;
 		if (base->work && !(half->work = malloc((half->unit_count + 1) * sizeof(double))))
 			return error_set_memory(err);
 		for (size_t unit = 0; half->work && unit < half->unit_count; unit++)

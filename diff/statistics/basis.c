@@ -32,9 +32,8 @@ bool basis_keep_units(const struct diff_build *build, const struct experiment *e
 		size_t count = experiment->sides[side].unit_count;
 
 		basis->unit_count[side] = count;
-		basis->whole[side] = malloc((count + 1) * sizeof(double));
-		if (!basis->whole[side])
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&basis->whole[side], count + 1, err))
+			return false;
 		memcpy(basis->whole[side], experiment_values(experiment, (enum diff_side)side, 0),
 			count * sizeof(double));
 		if (!build->profiles[side]->has_timeline)

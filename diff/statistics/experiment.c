@@ -50,9 +50,8 @@ bool experiment_finish(struct experiment *experiment, struct error *err)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct experiment_side *s = &experiment->sides[side];
 
-		s->sums = calloc(experiment->row_count + 1, sizeof(*s->sums));
-		if (!s->sums)
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&s->sums, experiment->row_count + 1, err))
+			return false;
 		for (size_t row = 0; row < experiment->row_count; row++) {
 			const double *values = experiment_values(experiment, side, row);
 

@@ -180,9 +180,8 @@ bool floor_weigh_waits(const struct diff_build *build, struct experiment *experi
 
 	if (diff->waiting == DIFF_WAITING_NONE)
 		return true;
-	waits = malloc((diff->node_count + 1) * sizeof(*waits));
-	if (!waits)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&waits, diff->node_count + 1, err))
+		return false;
 	for (uint32_t node = 0; node < diff->node_count; node++)
 		waits[node] = build_is_wait(diff, node);
 	if (!row_shares_sum(build, waits, &shares, err))
@@ -223,9 +222,8 @@ bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *ex
 
 	if (diff->waiting == DIFF_WAITING_NONE)
 		return true;
-	marked = malloc((diff->node_count + 1) * sizeof(*marked));
-	if (!marked)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&marked, diff->node_count + 1, err))
+		return false;
 	for (uint32_t node = 0; node < diff->node_count; node++)
 		marked[node] = is_for_others(diff, node);
 	if (!row_shares_sum(build, marked, &shares, err))

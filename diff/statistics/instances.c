@@ -100,10 +100,9 @@ static bool statistics_instances_sum_runs(struct statistics_instances *in, struc
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = in->build->profiles[side];
 
-		in->costs[side] = calloc(profile->run_count + 1, sizeof(double));
-		in->units[side] = calloc(profile->run_count + 1, sizeof(double));
-		if (!in->costs[side] || !in->units[side])
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&in->costs[side], profile->run_count + 1, err) ||
+			!ARRAY_ZEROED(&in->units[side], profile->run_count + 1, err))
+			return false;
 		for (size_t i = 0; i < profile->sample_count; i++)
 			if (statistics_instances_function_of(in->build, (enum diff_side)side, i) != PROFILE_NONE)
 				in->costs[side][run_of(profile, i)] += build_value(in->build, (enum diff_side)side, i);
@@ -253,10 +252,9 @@ static bool count_cpus(struct statistics_instances *in, double *sums[DIFF_SIDES]
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = in->build->profiles[side];
 
-		sums[side] = calloc(
-			in->build->profiles[0]->run_count + in->build->profiles[1]->run_count + 1, sizeof(double));
-		if (!sums[side])
-			return error_set_memory(err);
+		if (!ARRAY_ZEROED(&sums[side],
+			    in->build->profiles[0]->run_count + in->build->profiles[1]->run_count + 1, err))
+			return false;
 		for (size_t run = 0; run < profile->run_count; run++) {
 			struct diff_cpu *cpu = find_cpu(in, profile_run_cpu_model(profile, run), err);
 

@@ -93,18 +93,12 @@ static bool modes_init(struct modes *m, const struct diff_build *build, struct e
 
 	m->build = build;
 	m->language = floor_language(build->diff);
-	m->all = calloc(functions, sizeof(*m->all));
-	m->called = calloc(functions, sizeof(*m->called));
-	m->is_below = calloc(nodes, sizeof(*m->is_below));
-	m->first = malloc(functions * sizeof(*m->first));
-	m->next = malloc(nodes * sizeof(*m->next));
-	m->above = calloc(functions, sizeof(*m->above));
-	m->below = calloc(functions, sizeof(*m->below));
-	m->met = malloc(functions * sizeof(*m->met));
-	m->inside = malloc(functions * sizeof(*m->inside));
-	if (!m->all || !m->called || !m->is_below || !m->first || !m->next || !m->above || !m->below || !m->met ||
-		!m->inside)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&m->all, functions, err) || !ARRAY_ZEROED(&m->called, functions, err) ||
+		!ARRAY_ZEROED(&m->is_below, nodes, err) || !ARRAY_ZEROED(&m->first, functions, err) ||
+		!ARRAY_ZEROED(&m->next, nodes, err) || !ARRAY_ZEROED(&m->above, functions, err) ||
+		!ARRAY_ZEROED(&m->below, functions, err) || !ARRAY_ZEROED(&m->met, functions, err) ||
+		!ARRAY_ZEROED(&m->inside, functions, err))
+		return false;
 	memset(m->first, 0xff, functions * sizeof(*m->first));
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
 		modes_add_node(m, node);

@@ -205,10 +205,9 @@ static bool statistics_placement_sum_nodes(struct placement_placed *placed, stru
 {
 	const struct diff *diff = placed->build->diff;
 
-	placed->nodes = calloc(diff->node_count + 1, sizeof(*placed->nodes));
-	placed->totals = calloc(diff->function_count + 1, sizeof(*placed->totals));
-	if (!placed->nodes || !placed->totals)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&placed->nodes, diff->node_count + 1, err) ||
+		!ARRAY_ZEROED(&placed->totals, diff->function_count + 1, err))
+		return false;
 	for (size_t node = diff->node_count; node-- > 1;) {
 		uint32_t function = diff->nodes[node].function;
 		struct placing own = { .size = node_size(diff, node) };

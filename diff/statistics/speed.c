@@ -69,9 +69,8 @@ static bool measure_side(const struct experiment *experiment, enum diff_side sid
 	size_t units = experiment->sides[side].unit_count;
 	double mean = 0, variance;
 
-	speed->x[side] = malloc((units + 1) * sizeof(double));
-	if (!speed->x[side])
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&speed->x[side], units + 1, err))
+		return false;
 	for (size_t run = 0; run < units; run++) {
 		speed->x[side][run] = run_size(experiment, side, run, ratios, &variance);
 		*error += variance;

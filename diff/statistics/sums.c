@@ -127,10 +127,9 @@ static bool statistics_sums_list_samples(struct sums_summing *s, struct error *e
 	const struct diff *diff = s->build->diff;
 	const uint32_t *nodes = diff->sample_nodes[s->side];
 
-	s->first_sample = malloc(diff->node_count * sizeof(*s->first_sample));
-	s->next_sample = malloc((s->profile->sample_count + 1) * sizeof(*s->next_sample));
-	if (!s->first_sample || !s->next_sample)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&s->first_sample, diff->node_count, err) ||
+		!ARRAY_ZEROED(&s->next_sample, s->profile->sample_count + 1, err))
+		return false;
 	memset(s->first_sample, 0xff, diff->node_count * sizeof(*s->first_sample));
 	for (uint32_t i = 0; i < s->profile->sample_count; i++) {
 		s->next_sample[i] = s->first_sample[nodes[i]];

@@ -82,9 +82,8 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 	if (!build->mixes && !choose_nodes(build, &nodes, &node_count, err))
 		return false;
 	capacity = 1 + 2 * diff->function_count + node_count;
-	rows = malloc(capacity * sizeof(*rows));
-	if (!rows)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&rows, capacity, err))
+		return false;
 	experiment->rows = rows;
 	rows[experiment->row_count++] = (struct row){ .kind = ROW_WHOLE };
 	for (uint32_t i = 0; i < diff->function_count; i++) {

@@ -58,10 +58,8 @@ static bool weight_shares_init(struct weight_shares *shares, const struct diff_b
 
 		if (!profile->has_timeline || profile->weighted_count == 0)
 			continue;
-		shares->squared[side] = calloc(profile->sample_count + 1, sizeof(double));
-		if (!shares->squared[side])
-			return error_set_memory(err);
-		if (!square_shares(profile, shares->squared[side], err))
+		if (!ARRAY_ZEROED(&shares->squared[side], profile->sample_count + 1, err) ||
+			!square_shares(profile, shares->squared[side], err))
 			return false;
 	}
 	return true;
@@ -102,12 +100,11 @@ static bool sum_squares(
 {
 	const struct diff *diff = build->diff;
 
-	squares->node_self = calloc(diff->node_count, sizeof(double));
-	squares->node_total = malloc(diff->node_count * sizeof(double));
-	squares->function_self = calloc(diff->function_count + 1, sizeof(double));
-	squares->function_total = calloc(diff->function_count + 1, sizeof(double));
-	if (!squares->node_self || !squares->node_total || !squares->function_self || !squares->function_total)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&squares->node_self, diff->node_count, err) ||
+		!ARRAY_ZEROED(&squares->node_total, diff->node_count, err) ||
+		!ARRAY_ZEROED(&squares->function_self, diff->function_count + 1, err) ||
+		!ARRAY_ZEROED(&squares->function_total, diff->function_count + 1, err))
+		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < build->profiles[side]->sample_count; i++) {
 			double weight, value = weights_value_of(build, shares, (enum diff_side)side, i, &weight);
@@ -156,10 +153,8 @@ bool weights_fill(const struct diff_build *build, struct experiment *experiment,
 		return false;
 	if (all_weigh_the_same(build, &shares))
 		return true;
-	experiment->design_effect = malloc((experiment->row_count + 1) * sizeof(double));
-	if (!experiment->design_effect)
-		return error_set_memory(err);
-	if (!sum_squares(build, &shares, &squares, err))
+	if (!ARRAY_ZEROED(&experiment->design_effect, experiment->row_count + 1, err) ||
+		!sum_squares(build, &shares, &squares, err))
 		return false;
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		double sum = 0, square = statistics_weights_squares_of(&squares, &experiment->rows[row]);

@@ -195,11 +195,9 @@ bool work_fill(const struct diff_build *build, struct experiment *experiment, st
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct experiment_side *s = &experiment->sides[side];
 
-		s->work = calloc(s->unit_count + 1, sizeof(*s->work));
-		if (!s->work)
-			return error_set_memory(err);
-		if (!work_sum_units(
-			    build, (enum diff_side)side, s->unit_count, mode == DIFF_EVIDENCE_SINGLE, s->work, err))
+		if (!ARRAY_ZEROED(&s->work, s->unit_count + 1, err) ||
+			!work_sum_units(
+				build, (enum diff_side)side, s->unit_count, mode == DIFF_EVIDENCE_SINGLE, s->work, err))
 			return false;
 	}
 	return true;

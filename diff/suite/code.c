@@ -50,9 +50,8 @@ static bool suite_code_name_functions(struct suite_code *c, enum diff_side side,
 {
 	const struct profile *profile = c->work->sides[side].profile;
 
-	c->names_of[side] = calloc(profile->function_count + 1, sizeof(*c->names_of[side]));
-	if (!c->names_of[side])
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&c->names_of[side], profile->function_count + 1, err))
+		return false;
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const char *key = profile_string(profile, profile->functions[i].key), *module = strrchr(key, '`');
 		size_t size = module && module > key ? (size_t)(module - key) : strlen(key);
@@ -75,10 +74,8 @@ static bool compare_functions(struct suite_code *c, struct error *err)
 	CLEANUP(pieces_deinit) struct code_pieces base = { 0 };
 	CLEANUP(pieces_deinit) struct code_pieces head = { 0 };
 
-	c->codes = calloc(string_table_count(c->names) + 1, sizeof(*c->codes));
-	if (!c->codes)
-		return error_set_memory(err);
-	if (!pieces_collect(c->work->sides[DIFF_BASE].profile, c->names_of[DIFF_BASE], &base, err) ||
+	if (!ARRAY_ZEROED(&c->codes, string_table_count(c->names) + 1, err) ||
+		!pieces_collect(c->work->sides[DIFF_BASE].profile, c->names_of[DIFF_BASE], &base, err) ||
 		!pieces_collect(c->work->sides[DIFF_HEAD].profile, c->names_of[DIFF_HEAD], &head, err))
 		return false;
 	pieces_compare(&base, &head, suite_code_set_code, c);
@@ -91,9 +88,8 @@ static bool suite_code_find_relinked(struct suite_code *c, enum diff_side side, 
 {
 	const struct profile *profile = c->work->sides[side].profile, *other = c->work->sides[!side].profile;
 
-	c->relinked[side] = calloc(profile->mapping_count + 1, sizeof(bool));
-	if (!c->relinked[side])
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&c->relinked[side], profile->mapping_count + 1, err))
+		return false;
 	for (size_t i = 0; i < profile->mapping_count; i++) {
 		const struct profile_mapping *mapping = &profile->mappings[i];
 
@@ -181,10 +177,9 @@ bool suite_compare_code(struct suite_work *work, struct error *err)
 	struct diff_suite *suite = work->suite;
 	CLEANUP(suite_code_deinit) struct suite_code c = { .work = work };
 
-	work->relinked = calloc(suite->benchmark_count + 1, sizeof(*work->relinked));
-	c.times = calloc(suite->benchmark_count + 1, sizeof(*c.times));
-	if (!work->relinked || !c.times)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&work->relinked, suite->benchmark_count + 1, err) ||
+		!ARRAY_ZEROED(&c.times, suite->benchmark_count + 1, err))
+		return false;
 	if (suite->sides == 1)
 		return true;
 	c.has_one_kernel = pieces_are_of_one_kernel(work->sides[DIFF_BASE].profile, work->sides[DIFF_HEAD].profile);

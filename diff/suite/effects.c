@@ -199,9 +199,8 @@ static bool estimate_series(struct suite_effects *e, size_t series, struct effec
 
 	if (s->count < 2 || complete < MIN_BENCHMARKS)
 		return true;
-	values = malloc(complete * s->count * sizeof(*values));
-	if (!values)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&values, complete * s->count, err))
+		return false;
 	collect_deviations(e, series, points, values, complete);
 	for (size_t k = 0; k < s->count; k++) {
 		s->effects[s->executions[k]] = weighted_median(&values[k * complete], complete);

@@ -298,9 +298,8 @@ bool suite_warn(const struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
 
-	suite->warnings = calloc(MAX_WARNINGS, sizeof(*suite->warnings));
-	if (!suite->warnings)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&suite->warnings, MAX_WARNINGS, err))
+		return false;
 	if (suite->sides == 1)
 		return true;
 	return suite_environment_compare_facts(suite, err) && compare_libraries(suite, err) &&

@@ -494,9 +494,8 @@ bool suite_judge(struct suite_work *work, struct error *err)
 	struct diff_suite *suite = work->suite;
 	bool has_runtime = floor_language_of_profile(suite->profiles[DIFF_HEAD]) != PROFILE_LANGUAGE_NATIVE;
 
-	work->proven = calloc(suite->benchmark_count + 1, sizeof(*work->proven));
-	if (!work->proven)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&work->proven, suite->benchmark_count + 1, err))
+		return false;
 	if (suite->sides == 1)
 		return true;
 	for (uint32_t i = 0; suite->is_exact && i < suite->benchmark_count; i++)

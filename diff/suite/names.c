@@ -81,9 +81,8 @@ static bool name_unique(struct diff_suite *suite, uint32_t *open, size_t *count,
 			return false;
 	}
 	strings = string_table_count(suite->strings);
-	met = calloc(strings + 1, sizeof(*met));
-	if (!met)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&met, strings + 1, err))
+		return false;
 	for (size_t i = 0; i < *count; i++)
 		met[ends[i]] = met[ends[i]] < 2 ? (uint8_t)(met[ends[i]] + 1) : 2;
 	for (size_t i = 0; i < *count; i++) {

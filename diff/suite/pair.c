@@ -17,9 +17,8 @@ static bool number_layouts(struct suite_work *work, enum diff_side side, struct 
 	CLEANUP(layouts_division_deinit) struct layouts_division division = { 0 };
 
 	s->layouts = layouts_count(s->profile);
-	s->layout_of = calloc(s->executions + 1, sizeof(*s->layout_of));
-	if (!s->layout_of)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&s->layout_of, s->executions + 1, err))
+		return false;
 	if (s->layouts < 2)
 		return true;
 	if (!layouts_divide(s->profile, &division, err))
@@ -133,10 +132,8 @@ static bool find_benchmarks(struct suite_work *work, struct error *err)
 			return error_set(err, ERROR_EMPTY,
 				"%s has no benchmarks; 'kelvin record --benchmarks' and 'kelvin bench --benchmarks' record suites",
 				suite->sides == 1 ? "the profile" : diff_side_name(side));
-		suite->details->benchmarks[side] = malloc((profile->run_count + 1) * sizeof(uint32_t));
-		if (!suite->details->benchmarks[side])
-			return error_set_memory(err);
-		if (!number_executions(work, (enum diff_side)side, err))
+		if (!ARRAY_ZEROED(&suite->details->benchmarks[side], profile->run_count + 1, err) ||
+			!number_executions(work, (enum diff_side)side, err))
 			return false;
 	}
 	return true;

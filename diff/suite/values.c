@@ -160,9 +160,8 @@ static bool choose_rounds(struct suite_work *work, struct error *err)
 /* Where it is not known how often a run did the work of its benchmark, totals are not of one iteration. */
 static bool find_uncounted(struct suite_work *work, struct error *err)
 {
-	work->uncounted = calloc(work->suite->benchmark_count + 1, sizeof(*work->uncounted));
-	if (!work->uncounted)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&work->uncounted, work->suite->benchmark_count + 1, err))
+		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = work->sides[side].profile;
 
@@ -249,10 +248,9 @@ static bool join_sums(
 	struct suite_side *into = &work->sides[side];
 	struct suite_sum sum = { 0 };
 
-	into->values = malloc((count + 1) * sizeof(*into->values));
-	into->firsts = calloc(suite->benchmark_count + 2, sizeof(*into->firsts));
-	if (!into->values || !into->firsts)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&into->values, count + 1, err) ||
+		!ARRAY_ZEROED(&into->firsts, suite->benchmark_count + 2, err))
+		return false;
 	for (size_t i = 0; i < count && sums[i].benchmark != PROFILE_NONE; i++) {
 		bool ends = i + 1 == count || by_benchmark(&sums[i], &sums[i + 1]) != 0;
 		uint32_t benchmark = sums[i].benchmark;

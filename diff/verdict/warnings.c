@@ -647,10 +647,8 @@ static bool compare_conditions(struct diff_build *build, struct error *err)
 
 bool warnings_collect(struct diff_build *build, struct error *err)
 {
-	build->diff->warnings = calloc(MAX_WARNINGS, sizeof(*build->diff->warnings));
-	if (!build->diff->warnings)
-		return error_set_memory(err);
-	if (!name_notes(build, DIFF_BASE, err) || !name_notes(build, DIFF_HEAD, err))
+	if (!ARRAY_ZEROED(&build->diff->warnings, MAX_WARNINGS, err) || !name_notes(build, DIFF_BASE, err) ||
+		!name_notes(build, DIFF_HEAD, err))
 		return false;
 	if (!build_two_sided(build))
 		return check_unsampled(build, err) && check_nameless(build, err) && check_estimated(build, err);

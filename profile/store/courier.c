@@ -137,10 +137,8 @@ static bool receive_ids(struct courier_served_call *call, struct error *err)
 	if (count == 0 || count > MOST_IDS)
 		return error_set(
 			err, ERROR_LIMIT, "the courier is asked for %zu profiles; it fetches 1 to %d", count, MOST_IDS);
-	call->ids = calloc(count, sizeof(*call->ids));
-	if (!call->ids)
-		return error_set_memory(err);
-	return courier_read_exactly(fd, call->ids, count * sizeof(*call->ids), err);
+	return ARRAY_ZEROED(&call->ids, count, err) &&
+	       courier_read_exactly(fd, call->ids, count * sizeof(*call->ids), err);
 }
 
 static bool receive_parts(struct courier_served_call *call, struct error *err)

@@ -100,10 +100,8 @@ static bool archive_read_strings(struct summary_archive *archive, struct byte_re
 {
 	size_t count = archive_count(r, STRING_BYTES);
 
-	archive->strings = calloc(count + 1, sizeof(*archive->strings));
-	archive->string_ids = malloc((count + 1) * sizeof(*archive->string_ids));
-	if (!archive->strings || !archive->string_ids)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&archive->strings, count + 1, err) || !ARRAY_ZEROED(&archive->string_ids, count + 1, err))
+		return false;
 	memset(archive->string_ids, 0xff, (count + 1) * sizeof(*archive->string_ids));
 	archive->strings[0].bytes = "";
 	archive->string_ids[0] = 0;
@@ -143,10 +141,8 @@ static bool archive_read_functions(struct summary_archive *archive, struct byte_
 {
 	size_t count = archive_count(r, FUNCTION_BYTES);
 
-	archive->functions = calloc(count + 1, sizeof(*archive->functions));
-	archive->function_ids = malloc((count + 1) * sizeof(*archive->function_ids));
-	if (!archive->functions || !archive->function_ids)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&archive->functions, count + 1, err) || !ARRAY_ZEROED(&archive->function_ids, count + 1, err))
+		return false;
 	memset(archive->function_ids, 0xff, (count + 1) * sizeof(*archive->function_ids));
 	archive->function_count = count;
 	for (size_t i = 0; i < count && byte_reader_ok(r); i++)
@@ -158,9 +154,8 @@ static bool archive_read_items(struct summary_archive *archive, struct byte_read
 {
 	size_t count = archive_count(r, ITEM_BYTES);
 
-	archive->items = calloc(count + 1, sizeof(*archive->items));
-	if (!archive->items)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&archive->items, count + 1, err))
+		return false;
 	hash_map_init(&archive->by_tag, SUMMARY_TAG_BYTES);
 	for (size_t i = 0; i < count && byte_reader_ok(r); i++) {
 		struct archive_item *item = &archive->items[i];

@@ -30,13 +30,11 @@ static bool archive_writing_init(struct archive_writing *w, struct error *err)
 {
 	size_t strings = string_table_count(w->set->strings), functions = w->set->function_count;
 
-	w->strings = malloc((strings + 1) * sizeof(*w->strings));
-	w->string_order = malloc((strings + 1) * sizeof(*w->string_order));
-	w->functions = malloc((functions + 1) * sizeof(*w->functions));
-	w->function_order = malloc((functions + 1) * sizeof(*w->function_order));
-	w->fingerprints = calloc(functions + 1, sizeof(*w->fingerprints));
-	if (!w->strings || !w->string_order || !w->functions || !w->function_order || !w->fingerprints)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&w->strings, strings + 1, err) || !ARRAY_ZEROED(&w->string_order, strings + 1, err) ||
+		!ARRAY_ZEROED(&w->functions, functions + 1, err) ||
+		!ARRAY_ZEROED(&w->function_order, functions + 1, err) ||
+		!ARRAY_ZEROED(&w->fingerprints, functions + 1, err))
+		return false;
 	memset(w->strings, 0xff, strings * sizeof(*w->strings));
 	memset(w->functions, 0xff, functions * sizeof(*w->functions));
 	w->strings[0] = 0;

@@ -308,9 +308,8 @@ static bool order_by_time(struct cpuprofile *r, struct error *err)
 	int64_t at_us = r->start_us;
 	bool is_ordered = true;
 
-	r->in_time = calloc(r->sample_count + 1, sizeof(*r->in_time));
-	if (!r->in_time)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&r->in_time, r->sample_count + 1, err))
+		return false;
 	for (size_t i = 0; i < r->sample_count; i++) {
 		if (__builtin_add_overflow(at_us, r->deltas_us[i], &at_us))
 			return error_set(err, ERROR_FORMAT, "the time of sample %zu has more than 63 bits", i);

@@ -186,9 +186,8 @@ static bool write_add_thread(struct otlp_writer *w, const struct profile_thread 
 
 static bool add_threads(struct otlp_writer *w, struct error *err)
 {
-	w->thread_starts = calloc(w->profile->thread_count + 1, sizeof(*w->thread_starts));
-	if (!w->thread_starts)
-		return error_set_memory(err);
+	if (!ARRAY_ZEROED(&w->thread_starts, w->profile->thread_count + 1, err))
+		return false;
 	for (size_t i = 0; i < w->profile->thread_count; i++) {
 		if (!write_add_thread(w, &w->profile->threads[i], err))
 			return false;
@@ -565,10 +564,8 @@ static bool otlp_writer_init(struct otlp_writer *w, const struct profile *profil
 	*w = (struct otlp_writer){ .profile = profile };
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
 		buffer_init(buffers[i], max_bytes);
-	w->stacks = calloc(profile->stack_count + 1, sizeof(*w->stacks));
-	if (!w->stacks)
-		return error_set_memory(err);
-	return string_table_create(max_bytes, &w->strings, err) &&
+	return ARRAY_ZEROED(&w->stacks, profile->stack_count + 1, err) &&
+	       string_table_create(max_bytes, &w->strings, err) &&
 	       string_table_create(max_bytes, &w->attributes, err) &&
 	       groups_init(&w->samples, profile->run_count, profile, profile->sample_count, write_run_of_sample, err) &&
 	       groups_init(&w->events, profile->sample_count, profile, event_count, sample_of_event, err) &&
