@@ -15,13 +15,12 @@ static void put(FILE *stream, const char *text)
 /* A foreign file's name must not control a terminal; a program gets its bytes unchanged. */
 static void put_foreign(FILE *stream, const struct addr2line_style *style, const char *text)
 {
-	struct buffer clean;
+	struct buffer clean = BUFFER_INIT(MAX_TEXT_BYTES);
 
 	if (!style->is_terminal) {
 		put(stream, text);
 		return;
 	}
-	buffer_init(&clean, MAX_TEXT_BYTES);
 	unicode_append_clean(&clean, text);
 	fwrite_unlocked(clean.data ? clean.data : "", 1, clean.size, stream);
 	buffer_deinit(&clean);

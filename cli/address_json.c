@@ -8,11 +8,10 @@ enum { MAX_TEXT_BYTES = 1 << 24 };
 json_t *address_json_text(const char *text)
 {
 	json_t *json = json_string(text);
-	struct buffer valid;
+	struct buffer valid = BUFFER_INIT(MAX_TEXT_BYTES);
 
 	if (json)
 		return json;
-	buffer_init(&valid, MAX_TEXT_BYTES);
 	unicode_append_clean(&valid, text);
 	buffer_append_byte(&valid, 0);
 	json = valid.failed ? NULL : json_string(valid.data);

@@ -17,9 +17,8 @@ enum { MAX_PATH_BYTES = 1 << 16 };
 static char *fill_in(const char *text, uint32_t layout, struct error *err)
 {
 	enum { MAX_COMMAND_BYTES = 1 << 20 };
-	struct buffer out = { 0 };
+	struct buffer out = BUFFER_INIT(MAX_COMMAND_BYTES);
 
-	buffer_init(&out, MAX_COMMAND_BYTES);
 	for (const char *found; (found = strstr(text, placeholder)) != NULL; text = found + strlen(placeholder)) {
 		buffer_append(&out, text, (size_t)(found - text));
 		buffer_printf(&out, "%u", layout);

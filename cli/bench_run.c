@@ -203,9 +203,8 @@ static bool bench_run_write_all(FILE *file, const struct buffer *bytes, struct e
 static bool bench_run_keep(const struct bench_runner *runner, const struct profile *profile,
 	const struct buffer *notices, uint64_t *size, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	CLEANUP(buffer_deinit) struct buffer out = BUFFER_INIT(max_file_bytes);
 
-	buffer_init(&out, max_file_bytes);
 	*size = 0;
 	if (!empty_file(runner->notices, err) || !bench_run_write_all(runner->notices, notices, err) ||
 		!profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err))
@@ -329,10 +328,9 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile,
 	struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(max_file_bytes);
 	char *room;
 
-	buffer_init(&bytes, max_file_bytes);
 	room = buffer_reserve(&bytes, record->size);
 	if (!room)
 		return buffer_ok(&bytes, err);

@@ -10,10 +10,9 @@
 
 void child_signal(int number)
 {
-	CLEANUP(buffer_deinit) struct buffer pids = { 0 };
+	CLEANUP(buffer_deinit) struct buffer pids = BUFFER_INIT(4096);
 	struct error ignored;
 
-	buffer_init(&pids, 4096);
 	(void)!proc_read_children(getpid(), getpid(), &pids, &ignored);
 	for (size_t at = 0; at < pids.size; at += sizeof(int32_t))
 		kill(*(const int32_t *)(const void *)(pids.data + at), number);

@@ -475,7 +475,7 @@ static bool bench_finish(
 	struct bench *bench, struct comparison *comparison, struct diff_control *control, int *code, struct error *err)
 {
 	FILE *stream = figures_stream(comparison);
-	CLEANUP(buffer_deinit) struct buffer figures = { 0 };
+	CLEANUP(buffer_deinit) struct buffer figures = BUFFER_INIT(MAX_FIGURES_BYTES);
 	const struct profile *profiles[DIFF_SIDES];
 
 	progress_phase(&bench->progress, "comparing");
@@ -496,7 +496,6 @@ static bool bench_finish(
 	if (bench->request->benchmarks)
 		return comparison_run_suite(comparison, profiles, (const char *[]){ NULL, NULL },
 			bench->request->stops_when_decided, code, err);
-	buffer_init(&figures, MAX_FIGURES_BYTES);
 	if (!bench_append_figures(&figures, profiles, err) || !buffer_ok(&figures, err))
 		return false;
 	cli_write(stream, FIGURES_INDENT, "%s", figures.data);

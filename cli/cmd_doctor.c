@@ -53,11 +53,10 @@ static void print_line(bool good, const char *what, const char *yes, const char 
 static void print_advice(const char *command, const char *what)
 {
 	const struct wrap wrap = { .width = cli_columns(STDOUT_FILENO), .indent = WHAT_COLUMN, .mark = " \\" };
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	char line[512];
 
 	snprintf(line, sizeof(line), "  -> %s", command);
-	buffer_init(&text, CLI_MESSAGE_BYTES);
 	wrap_append(&text, line, &wrap);
 	if (!text.failed)
 		fputs(text.data, stdout);

@@ -161,10 +161,9 @@ static void keep_cache(
 {
 	CLEANUP(cleanup_free) uint8_t(*tags)[SUMMARY_TAG_BYTES] = calloc(set->count + 1, sizeof(*tags));
 	CLEANUP(cleanup_free) size_t *all = calloc(set->count + 1, sizeof(*all));
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	CLEANUP(buffer_deinit) struct buffer out = BUFFER_INIT(SIZE_MAX);
 	struct error ignored;
 
-	buffer_init(&out, SIZE_MAX);
 	for (size_t i = 0; tags && all && i < set->count; i++) {
 		all[i] = i;
 		memcpy(tags[i], command->files.items[command->files.of_summary[i]].tag, sizeof(tags[i]));
@@ -253,10 +252,9 @@ static void cache_key(const struct command_history *command, struct buffer *key)
 static void open_cache(struct command_history *command)
 {
 	const struct naming *naming = &command->naming;
-	CLEANUP(buffer_deinit) struct buffer key = { 0 };
+	CLEANUP(buffer_deinit) struct buffer key = BUFFER_INIT(PATH_MAX);
 	char directory[PATH_MAX - HISTORY_CACHE_NAME_BYTES], name[HISTORY_CACHE_NAME_BYTES];
 
-	buffer_init(&key, PATH_MAX);
 	cache_key(command, &key);
 	if (command->no_cache || command->is_store || naming->origin_rules_path || naming->roots.count || key.failed ||
 		!history_cache_path(&key, directory, sizeof(directory), name) || !cache_directory_prepare(directory))

@@ -95,11 +95,10 @@ static void cmd_push_append_file(int fd, struct buffer *bytes, bool *is_read)
 static bool cmd_push_identify(
 	const struct pushing *pushing, const struct profile *profile, uint64_t id[2], struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(max_profile_bytes);
 	uint8_t digest[MD5_BYTES];
 	bool is_read = true;
 
-	buffer_init(&bytes, max_profile_bytes);
 	for (size_t i = 0; i < pushing->inputs->count; i++)
 		cmd_push_append_file(pushing->inputs->descriptors[i], &bytes, &is_read);
 	if (!is_read) {
@@ -197,13 +196,12 @@ static void say_notices(const char *name, const struct buffer *notices)
 /* `*code`: of the worker, which has said what failed. */
 static bool push_opened(struct pushing *pushing, struct store *store, double patience_s, int *code, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	CLEANUP(buffer_deinit) struct buffer notices = BUFFER_INIT(MOST_NOTICE_BYTES);
 	enum store_sent sent;
 
 	if (!load_are_named(pushing->inputs))
 		return error_set(err, ERROR_UNSUPPORTED,
 			"it has addresses without names; 'kelvin recover' makes a profile of what a killed recorder has left, and 'perf script' a text of perf.data that can be pushed");
-	buffer_init(&notices, MOST_NOTICE_BYTES);
 	if (!run_worker(pushing, code, err))
 		return false;
 	if (*code != CLI_EXIT_OK)

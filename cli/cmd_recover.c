@@ -68,13 +68,12 @@ static void recovering_deinit(struct recovering *recovering)
 static bool write_profile(const struct worker *worker, const struct profile *profile, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
-	CLEANUP(buffer_deinit) struct buffer said = { 0 };
+	CLEANUP(buffer_deinit) struct buffer said = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	char samples[DIGITS_SIZE];
 
 	if (!output_profile(profile, &bytes, err) || !worker_write(worker, 0, bytes.data, bytes.size, err))
 		return false;
 	digits_in_groups(profile->quality.samples, samples);
-	buffer_init(&said, CLI_MESSAGE_BYTES);
 	buffer_printf(&said, "recovered %s sample%s of %.1f s\n", samples, profile->quality.samples == 1 ? "" : "s",
 		(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9);
 	cli_append_written(&said, worker->outputs[0].path, bytes.size);

@@ -106,13 +106,12 @@ static void append_model(struct buffer *text, const struct source_simulated_opti
 static void cmd_simulate_print_summary(
 	const struct simulation *simulation, const struct profile *profile, uint64_t file_bytes)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	char instructions[DIGITS_SIZE], cycles[DIGITS_SIZE];
 	size_t processes = count_processes(profile);
 
 	digits_in_groups((uint64_t)cmd_simulate_sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
 	digits_in_groups((uint64_t)cmd_simulate_sum_of(profile, COST_MODEL_CYCLES), cycles);
-	buffer_init(&text, CLI_MESSAGE_BYTES);
 	buffer_printf(&text, "%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles,
 		processes, processes == 1 ? "" : "es");
 	append_model(&text, &simulation->request->simulated);

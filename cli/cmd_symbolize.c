@@ -198,10 +198,9 @@ static bool has_more_now(void)
  */
 static bool answer_stdin(struct cmd_symbolize_request *request, struct error *err)
 {
-	struct buffer input;
+	struct buffer input = BUFFER_INIT(MAX_INPUT_BYTES);
 	bool is_end = false, ok = true;
 
-	buffer_init(&input, MAX_INPUT_BYTES);
 	while (ok && !is_end) {
 		char *room = buffer_reserve(&input, READ_BYTES);
 		ssize_t got = room ? read(STDIN_FILENO, room, READ_BYTES) : -1;
@@ -278,10 +277,9 @@ static bool end_json(const struct cmd_symbolize_request *request, struct error *
 /* Prints "120 names compared with libdw: 119 equal, 1 different", and the differences. */
 static bool report_verified(const struct cmd_symbolize_request *request, struct error *err)
 {
-	struct buffer text;
+	struct buffer text = BUFFER_INIT(MAX_VERIFIED_BYTES);
 	bool ok;
 
-	buffer_init(&text, MAX_VERIFIED_BYTES);
 	profile_verification_names(&request->verified, &text);
 	buffer_append_byte(&text, '\n');
 	buffer_append(&text, request->differences.data, request->differences.size);
@@ -307,13 +305,12 @@ static bool find_section(struct cmd_symbolize_request *request, struct error *er
 /* Prints the notices that can be given about the file before any address is resolved. */
 static bool check_file(struct cmd_symbolize_request *request, struct error *err)
 {
-	struct buffer notices;
+	struct buffer notices = BUFFER_INIT(MAX_NOTICE_BYTES);
 	enum elf_debug_source source;
 	struct elf_image *debug;
 	struct error why;
 	bool ok;
 
-	buffer_init(&notices, MAX_NOTICE_BYTES);
 	ok = symbolize_check(request->image, &notices, err);
 	if (ok) {
 		debug = elf_image_debug(request->image, &request->options.debug, &source, &why);

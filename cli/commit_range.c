@@ -209,11 +209,10 @@ struct asker {
 static bool commit_range_ask(const struct asker *asker, uint64_t kind, const char *const *names, size_t count,
 	size_t max_bytes, struct buffer *answer, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer question = { 0 };
+	CLEANUP(buffer_deinit) struct buffer question = BUFFER_INIT(MAX_QUESTION_BYTES);
 	CLEANUP(file_opened_deinit) struct file_opened file = { .fd = -1 };
 	const struct question_header header = { kind };
 
-	buffer_init(&question, MAX_QUESTION_BYTES);
 	buffer_append(&question, &header, sizeof(header));
 	for (size_t i = 0; i < count; i++)
 		buffer_append(&question, names[i], strlen(names[i]) + 1);

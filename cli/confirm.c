@@ -59,7 +59,7 @@ static bool make_tree(const struct commit_range *range, const struct temporary *
 	struct confirm_tree *tree, struct error *err)
 {
 	CLEANUP(cleanup_free) char *directory = NULL;
-	CLEANUP(buffer_deinit) struct buffer line = { 0 };
+	CLEANUP(buffer_deinit) struct buffer line = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	CLEANUP(cleanup_close) int archive = -1;
 
 	if (asprintf(&directory, "%s/%s", temporary->path, tree->name) < 0)
@@ -69,7 +69,6 @@ static bool make_tree(const struct commit_range *range, const struct temporary *
 	if (!repository_archive(range->repository, tree->commit, max_archive_bytes, &archive, err) ||
 		!confirm_unpack(archive, directory, err))
 		return false;
-	buffer_init(&line, CLI_MESSAGE_BYTES);
 	buffer_append_string(&line, "cd ");
 	append_quoted(&line, directory);
 	buffer_printf(&line, " && export KELVIN_COMMIT=%s && { %s\n}", tree->commit, command);

@@ -219,13 +219,12 @@ static bool files_read_profile(const struct history_file *file, const struct his
 	enum history_file_state *state, uint64_t id[2], struct profile **profile, struct error *err)
 {
 	const struct file_opened opened = { file->path, file->fd };
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(max_file_bytes);
 	CLEANUP(profile_cleanup) struct profile *read = NULL;
 	CLEANUP(profile_cleanup) struct profile *joined = NULL;
 	uint8_t digest[MD5_BYTES];
 	enum foreign_kind kind;
 
-	buffer_init(&bytes, max_file_bytes);
 	if (!file_read_opened(&opened, &bytes, err))
 		return false;
 	kind = foreign_kind(bytes.data, bytes.size);
@@ -436,11 +435,10 @@ static bool files_fetch_profile(const struct history_files *files, const struct 
 	const size_t *summaries, size_t count, struct profile **profile, struct error *err)
 {
 	const char *name = files->store->address.text;
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(SIZE_MAX);
 	CLEANUP(profile_cleanup) struct profile *all = NULL;
 	struct byte_reader reader;
 
-	buffer_init(&bytes, SIZE_MAX);
 	if (!history_store_profiles(files->store, summaries, count, &bytes, err))
 		return false;
 	reader = byte_reader_over(bytes.data, bytes.size);

@@ -15,9 +15,8 @@ enum { MOST_NOTICE_BYTES = 1 << 16, ID_BYTES = 16 };
 bool history_store_open(const char *name, const struct store_secrets *secrets, struct history_store *store,
 	struct store_profiles *fetched, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	CLEANUP(buffer_deinit) struct buffer notices = BUFFER_INIT(MOST_NOTICE_BYTES);
 
-	buffer_init(&notices, MOST_NOTICE_BYTES);
 	if (!store_address_parse(name, clock_read_ns(CLOCK_REALTIME), &store->address, err))
 		return false;
 	if (!store_open(&store->address, secrets, &store->store, err))
@@ -115,11 +114,10 @@ static bool history_store_read_whole(int fd, struct buffer *bytes, struct error 
 
 bool history_store_read(struct history_store *store, struct summary_set *set, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(max_bytes);
 	struct byte_reader reader;
 
 	store->set = set;
-	buffer_init(&bytes, max_bytes);
 	if (!history_store_read_whole(store->summaries, &bytes, err))
 		return false;
 	reader = byte_reader_over(bytes.data, bytes.size);

@@ -192,10 +192,9 @@ static void view_append_query(
 const char *history_view_side_words(void *context, const struct history_pair *pair, enum diff_side side)
 {
 	struct history_view *view = context;
-	CLEANUP(buffer_deinit) struct buffer names = { 0 };
+	CLEANUP(buffer_deinit) struct buffer names = BUFFER_INIT(max_words_bytes);
 	struct buffer *words = &view->words[side];
 
-	buffer_init(&names, max_words_bytes);
 	for (size_t i = 0; !view->files->address && i < pair->count[side]; i++) {
 		if (i > 0)
 			buffer_append_byte(&names, ',');

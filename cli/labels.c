@@ -28,9 +28,8 @@ static bool check_label(const struct labels *labels, const char *key, const char
 /* Names the label in a message, which has one line. */
 static bool cli_labels_name_label(const char *text, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
+	CLEANUP(buffer_deinit) struct buffer clean = BUFFER_INIT(1 << 20);
 
-	buffer_init(&clean, 1 << 20);
 	unicode_append_clean(&clean, text);
 	return error_prefix(err, "--label '%.80s'", clean.data ? clean.data : "");
 }

@@ -144,10 +144,9 @@ static _Noreturn void be_command(
 /* Takes what was written, without what a terminal would obey; its lines stay. */
 static void mcp_call_take(int fd, struct buffer *text)
 {
-	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
+	CLEANUP(buffer_deinit) struct buffer raw = BUFFER_INIT(MOST_BYTES + 1);
 	struct error ignored;
 
-	buffer_init(&raw, MOST_BYTES + 1);
 	if (!file_read_opened(&(struct file_opened){ (char *)(uintptr_t) "answer", fd }, &raw, &ignored) || !raw.data)
 		return;
 	for (const char *at = raw.data; *at;) {

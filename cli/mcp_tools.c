@@ -144,11 +144,10 @@ static bool mcp_tools_is_there(const struct argument *argument)
 json_t *mcp_text(const char *text)
 {
 	json_t *json = json_string(text);
-	struct buffer valid;
+	struct buffer valid = BUFFER_INIT((size_t)1 << 26);
 
 	if (json)
 		return json;
-	buffer_init(&valid, (size_t)1 << 26);
 	for (const char *at = text; *at;)
 		unicode_append(&valid, unicode_next(&at));
 	buffer_append_byte(&valid, '\0');
@@ -425,9 +424,8 @@ static void append_said(struct buffer *text, const char *said)
 static json_t *answer_of(const struct mcp_outcome *outcome)
 {
 	bool is_error = outcome->code == CLI_EXIT_ERROR;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT((size_t)1 << 27);
 
-	buffer_init(&text, (size_t)1 << 27);
 	if (!is_error)
 		buffer_append_string(&text, outcome->out.data ? outcome->out.data : "");
 	if (outcome->said.data)
@@ -474,12 +472,11 @@ static json_t *profile_json(const struct mcp_profile *profile)
 static json_t *list_profiles(const struct mcp_tools_call *call)
 {
 	CLEANUP(mcp_profiles_deinit) struct mcp_profiles found = { 0 };
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT((size_t)1 << 24);
 	size_t most = (size_t)mcp_tools_number_of(call, "most", USUAL_PROFILES, MOST_PROFILES);
 	json_t *list = json_array(), *result;
 	struct error err;
 
-	buffer_init(&text, (size_t)1 << 24);
 	if (!mcp_find_profiles(&call->server->roots, &found, &err)) {
 		json_decref(list);
 		return mcp_tools_answer(err.message, true);

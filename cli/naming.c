@@ -57,12 +57,11 @@ void naming_append_sources(struct buffer *text, const struct symbolize_kept_sour
 static bool read_rules(
 	enum symbolize_rules_kind kind, const char *path, struct symbolize_rules **rules, struct error *err)
 {
-	struct buffer text;
+	struct buffer text = BUFFER_INIT(max_rules_bytes);
 	bool ok;
 
 	if (!path)
 		return true;
-	buffer_init(&text, max_rules_bytes);
 	ok = file_read(path, &text, err) &&
 	     symbolize_rules_parse(kind, text.data ? text.data : "", text.size, path, rules, err);
 	buffer_deinit(&text);

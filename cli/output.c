@@ -147,11 +147,10 @@ static bool write_folded(
 {
 	const char *path = outputs->paths[OUTPUT_FOLDED], *name = outputs->folded_metric;
 	uint32_t metric = name ? profile_named_metric(profile, name) : PROFILE_NONE;
-	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
+	CLEANUP(buffer_deinit) struct buffer raw = BUFFER_INIT(max_output_bytes);
 
 	if (!is_stdout(path) || !isatty(STDOUT_FILENO))
 		return profile_write_folded(profile, metric, out, err);
-	buffer_init(&raw, max_output_bytes);
 	if (!profile_write_folded(profile, metric, &raw, err))
 		return false;
 	buffer_append_byte(&raw, '\0');
@@ -173,11 +172,10 @@ static bool cli_output_ends_with(const char *text, const char *end)
 static bool write_otlp(
 	const struct outputs *outputs, const struct profile *profile, struct buffer *out, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
+	CLEANUP(buffer_deinit) struct buffer raw = BUFFER_INIT(max_output_bytes);
 
 	if (!cli_output_ends_with(outputs->paths[OUTPUT_OTLP], ".gz"))
 		return foreign_write_otlp(profile, out, err);
-	buffer_init(&raw, max_output_bytes);
 	return foreign_write_otlp(profile, &raw, err) && gzip_compress(raw.data, raw.size, out, err);
 }
 
@@ -324,10 +322,9 @@ static bool write_one(
 {
 	const char *path = outputs->paths[kind];
 	struct output_sink to = { .sink = { cli_output_take_piece }, .outputs = outputs, .kind = kind };
-	struct buffer out;
+	struct buffer out = BUFFER_INIT(max_output_bytes);
 	bool ok;
 
-	buffer_init(&out, max_output_bytes);
 	out.sink = takes_pieces(outputs, kind) ? &to.sink : NULL;
 	ok = shown->history ? render_history(outputs, kind, shown->history, &out, err)
 	     : shown->page  ? render_suite(outputs, kind, shown, &out, err)
@@ -338,9 +335,8 @@ static bool write_one(
 		bound_lines(&out, outputs->max_lines);
 	ok = ok && buffer_ok(&out, err) && write_bytes(outputs, kind, &out, err);
 	if (ok && !is_stdout(path)) {
-		struct buffer said;
+		struct buffer said = BUFFER_INIT(CLI_MESSAGE_BYTES);
 
-		buffer_init(&said, CLI_MESSAGE_BYTES);
 		cli_append_written(&said, path, out.passed + out.size);
 		cli_print_notices(&said);
 		buffer_deinit(&said);

@@ -206,9 +206,8 @@ static void print_runs_end(const struct record_job *job, uint64_t run, int code)
 {
 	size_t kept = profile_execution_count(job->merged);
 
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(CLI_MESSAGE_BYTES);
 
-	buffer_init(&text, CLI_MESSAGE_BYTES);
 	if (interrupt_signal())
 		buffer_printf(&text, "kelvin: interrupted in run %llu of %llu; ", (unsigned long long)run,
 			(unsigned long long)job->runs);

@@ -552,9 +552,8 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 
 void record_summary_print(const struct record_summary *summary)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_SUMMARY_BYTES);
 
-	buffer_init(&text, MAX_SUMMARY_BYTES);
 	append_summary(&text, summary);
 	cli_print_notices(&text);
 }

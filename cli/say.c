@@ -15,9 +15,8 @@ static const size_t max_text_bytes = (size_t)16 << 20;
 static void say_write_lines(FILE *stream, size_t indent, char *lines)
 {
 	const struct wrap wrap = { .width = cli_columns(fileno(stream)), .indent = indent };
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	CLEANUP(buffer_deinit) struct buffer out = BUFFER_INIT(max_text_bytes);
 
-	buffer_init(&out, max_text_bytes);
 	/* How wide a tab is depends on the terminal. */
 	for (char *tab = lines; tab && (tab = strchr(tab, '\t')) != NULL;)
 		*tab = ' ';

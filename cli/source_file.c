@@ -224,10 +224,9 @@ static bool source_file_read_profile(
 static bool file_read_profile(struct source *source, struct source_result *result, struct error *err)
 {
 	struct source_file *file = (struct source_file *)source;
-	struct buffer bytes;
+	struct buffer bytes = BUFFER_INIT(max_file_bytes);
 	bool ok;
 
-	buffer_init(&bytes, max_file_bytes);
 	ok = source_file_read_profile(file, &bytes, &result->recording.profile, err);
 	buffer_deinit(&bytes);
 	return ok;

@@ -123,7 +123,7 @@ static void describe_command(const struct source_simulated_options *options, str
 static bool source_simulated_read_counts(struct source_simulated *simulated, const struct profile_run *run,
 	struct source_result *result, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer command = { 0 };
+	CLEANUP(buffer_deinit) struct buffer command = BUFFER_INIT(MAX_COMMAND_BYTES);
 	char directory[PATH_MAX + sizeof("/counts")];
 	const struct source_simulated_options *options = &simulated->options;
 	struct sampler_simulated from = {
@@ -134,7 +134,6 @@ static bool source_simulated_read_counts(struct source_simulated *simulated, con
 		.run = *run,
 	};
 
-	buffer_init(&command, MAX_COMMAND_BYTES);
 	describe_command(options, &command);
 	if (!buffer_ok(&command, err))
 		return false;

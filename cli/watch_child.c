@@ -85,10 +85,9 @@ bool watch_child_start(struct watch_child *child, int directory, const sigset_t 
 /* Appends what was written, without what a terminal would obey. */
 static void watch_child_take_text(int fd, struct buffer *text)
 {
-	CLEANUP(buffer_deinit) struct buffer raw;
+	CLEANUP(buffer_deinit) struct buffer raw = BUFFER_INIT(MOST_BYTES);
 	struct error ignored;
 
-	buffer_init(&raw, MOST_BYTES);
 	buffer_init(text, (size_t)4 * MOST_BYTES);
 	(void)!file_read_opened(&(struct file_opened){ (char *)(uintptr_t) "answer", fd }, &raw, &ignored);
 	for (const char *at = raw.data ? raw.data : ""; *at;) {

@@ -140,14 +140,12 @@ struct saying {
 static int say_line(void *context)
 {
 	const struct saying *saying = context;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-	CLEANUP(buffer_deinit) struct buffer line = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MOST_JSON_BYTES);
+	CLEANUP(buffer_deinit) struct buffer line = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	struct error err;
 	json_error_t why;
 	json_t *root;
 
-	buffer_init(&text, MOST_JSON_BYTES);
-	buffer_init(&line, CLI_MESSAGE_BYTES);
 	root = file_read_opened(&saying->json, &text, &err) && text.data ? json_loadb(text.data, text.size, 0, &why)
 									 : NULL;
 	buffer_printf(&line, "%s: ", saying->report->begin);

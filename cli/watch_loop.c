@@ -40,10 +40,9 @@ static void say_beginning(const struct watch_state *watch)
 {
 	const struct watch_process *process = watch_target_process(watch->target);
 	const struct watch_options *options = watch->options;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	char duration[32], every[32], settle[32];
 
-	buffer_init(&text, CLI_MESSAGE_BYTES);
 	format_duration(options->duration_s, duration);
 	format_duration(options->every_s, every);
 	format_duration(options->settle_s, settle);

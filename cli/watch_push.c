@@ -44,10 +44,9 @@ static bool watch_push_read_marks(struct watch_push *push, const struct watch_pl
 {
 	struct file_opened file = { strdup(marks_name),
 		openat(place->fd, marks_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) };
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MOST_MARKS_BYTES);
 	bool ok = true;
 
-	buffer_init(&text, MOST_MARKS_BYTES);
 	if (file.name && file.fd >= 0)
 		ok = file_read_opened(&file, &text, err) &&
 		     take_marks(push, text.data ? text.data : (char[1]){ 0 }, err);
@@ -63,10 +62,9 @@ static bool watch_push_read_marks(struct watch_push *push, const struct watch_pl
 static bool watch_push_write_marks(struct watch_push *push, const struct watch_place *place, struct error *err)
 {
 	CLEANUP(cleanup_free) char *path = NULL;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MOST_MARKS_BYTES);
 	struct watch_files kept = { 0 };
 
-	buffer_init(&text, MOST_MARKS_BYTES);
 	buffer_printf(&text, "%s\n", push->address);
 	for (size_t i = 0; i < push->sent.count; i++) {
 		char name[WATCH_NAME_BYTES];

@@ -55,12 +55,10 @@ static void replace_name(const struct watch_state *watch, const char *text, cons
 
 void watch_say_failure(struct watch_state *watch, const char *text)
 {
-	CLEANUP(buffer_deinit) struct buffer plain = { 0 };
-	CLEANUP(buffer_deinit) struct buffer whole = { 0 };
+	CLEANUP(buffer_deinit) struct buffer plain = BUFFER_INIT(CLI_MESSAGE_BYTES);
+	CLEANUP(buffer_deinit) struct buffer whole = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	CLEANUP(cleanup_free) char *path = NULL;
 
-	buffer_init(&plain, CLI_MESSAGE_BYTES);
-	buffer_init(&whole, CLI_MESSAGE_BYTES);
 	replace_name(watch, text, "*", &plain);
 	if (!plain.data || (watch->failure.data && strcmp(plain.data, watch->failure.data) == 0))
 		return;
@@ -107,7 +105,7 @@ static size_t count_reported(const struct watch_state *watch, const struct watch
 void watch_notice_deploy(struct watch_state *watch, bool is_beginning)
 {
 	struct watch_series *series = &watch->series;
-	CLEANUP(buffer_deinit) struct buffer words = { 0 };
+	CLEANUP(buffer_deinit) struct buffer words = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	struct watch_deploy deploy;
 
 	if (!watch_last_deploy(series->builds, series->count, &deploy) ||
@@ -122,7 +120,6 @@ void watch_notice_deploy(struct watch_state *watch, bool is_beginning)
 	watch->tried = 0;
 	if (watch->reported == 0 && deploy.end - deploy.at <= WATCH_BURST)
 		watch_schedule_deploy(&watch->schedule);
-	buffer_init(&words, CLI_MESSAGE_BYTES);
 	watch_deploy_words(&deploy.from, &deploy.to, &words);
 	if (!is_beginning)
 		watch_say(watch, "a new build: %s; it is compared as soon as it has %d profiles", words.data,

@@ -27,6 +27,12 @@ struct buffer_sink {
 	bool (*take)(struct buffer_sink *sink, const void *bytes, size_t size);
 };
 
+/* The value of an empty buffer, for one that is declared with it; buffer_init() is for a member. */
+#define BUFFER_INIT(max)                                                                                               \
+	{                                                                                                              \
+		.max_bytes = (max)                                                                                     \
+	}
+
 void buffer_init(struct buffer *buffer, size_t max_bytes);
 void buffer_deinit(struct buffer *buffer);
 

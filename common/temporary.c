@@ -293,11 +293,10 @@ static bool create_anywhere(struct temporary *temporary, enum temporary_size siz
 		[TEMPORARY_SMALL] = { BASE_RUN, BASE_RUNTIME, BASE_TMPDIR, BASE_TMP, BASE_VAR_TMP, BASE_SHM },
 		[TEMPORARY_LARGE] = { BASE_TMPDIR, BASE_TMP, BASE_VAR_TMP, BASE_RUN, BASE_RUNTIME, BASE_SHM },
 	};
-	CLEANUP(buffer_deinit) struct buffer reasons = { 0 };
+	CLEANUP(buffer_deinit) struct buffer reasons = BUFFER_INIT(MOST_REASON_BYTES);
 	struct error why;
 	struct base_directory base;
 
-	buffer_init(&reasons, MOST_REASON_BYTES);
 	for (int i = 0; i < BASES; i++) {
 		base_find(&base, orders[size][i]);
 		if (!base.path[0])

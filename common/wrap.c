@@ -56,10 +56,9 @@ static bool wrap_append_word(struct buffer *out, const char *text, const char *e
 	size_t *column, bool is_first)
 {
 	const char *mark = wrap->mark ? wrap->mark : "";
-	CLEANUP(buffer_deinit) struct buffer word = { 0 };
+	CLEANUP(buffer_deinit) struct buffer word = BUFFER_INIT((size_t)1 << 20);
 	size_t columns;
 
-	buffer_init(&word, (size_t)1 << 20);
 	while (text < end)
 		unicode_append(&word, unicode_clean(unicode_next(&text)));
 	buffer_append(&word, "", 0);

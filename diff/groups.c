@@ -128,11 +128,10 @@ static bool find_of_functions(struct diff_grouping *g, int side, struct error *e
 /* Adds a file of base, or a line in it, as head calls it. */
 static bool add_as_in_head(const struct diff_grouping *g, const char *value, uint32_t *group, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
 	size_t bytes = profile_path_bytes(g->key, value);
 	const char *path = diff_file_partner(g->files, value, bytes);
 
-	buffer_init(&text, SIZE_MAX / 2);
 	buffer_append_string(&text, path ? path : "");
 	buffer_append_string(&text, path ? value + bytes : value);
 	return buffer_ok(&text, err) &&

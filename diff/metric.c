@@ -48,10 +48,9 @@ struct metric_names {
 
 static struct metric_names list_metrics(const struct profile *profile, bool valued)
 {
-	CLEANUP(buffer_deinit) struct buffer list;
+	CLEANUP(buffer_deinit) struct buffer list = BUFFER_INIT((size_t)1 << 20);
 	struct metric_names names = { "" };
 
-	buffer_init(&list, (size_t)1 << 20);
 	profile_list_metrics(profile, valued, &list);
 	if (list.data)
 		snprintf(names.text, sizeof(names.text), "%s", list.data);

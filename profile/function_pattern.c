@@ -259,9 +259,8 @@ bool profile_pattern_refuse(const struct profile_pattern *pattern, const char *o
 	const struct profile *const *profiles, size_t count, struct error *err)
 {
 	struct profile_similar similar = profile_similar(pattern);
-	CLEANUP(buffer_deinit) struct buffer names = { 0 };
+	CLEANUP(buffer_deinit) struct buffer names = BUFFER_INIT(4096);
 
-	buffer_init(&names, 4096);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; profiles[i] && k < profiles[i]->function_count; k++)
 			profile_similar_offer(&similar, profile_string(profiles[i], profiles[i]->functions[k].name));

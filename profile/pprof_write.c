@@ -392,12 +392,12 @@ static void write_times(struct pprof_writer *w)
 static void write_comments(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit)
+	struct buffer text = BUFFER_INIT(PROFILE_LABEL_KEY_BYTES + PROFILE_LABEL_VALUE_BYTES + 2);
 	struct error ignored;
 
 	if (w->recording)
 		return;
-	buffer_init(&text, PROFILE_LABEL_KEY_BYTES + PROFILE_LABEL_VALUE_BYTES + 2);
 	w->message.comment = pprof_take(w, profile->label_count, sizeof(*w->message.comment));
 	for (size_t i = 0; w->ok && i < profile->label_count; i++) {
 		uint32_t comment;
@@ -501,11 +501,10 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
 {
 	struct profile_written nothing = { 0 };
 	struct pprof_writer w = { .profile = profile, .from = &nothing };
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(SIZE_MAX);
 
 	for (size_t i = 0; i < profile->location_count; i++)
 		if (profile->locations[i].line_count == 0)
 			return error_set(err, ERROR_USAGE, "location %zu has no name: symbolize before writing", i);
-	buffer_init(&bytes, SIZE_MAX);
 	return pprof_write_message(&w, &bytes, err) && gzip_compress(bytes.data, bytes.size, out, err);
 }

@@ -93,10 +93,9 @@ static bool regroup_add_group(struct regrouper *r, const char *name, uint32_t *l
 	struct profile *into = r->copy.into;
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
 	struct profile_line line = { 0 };
-	CLEANUP(buffer_deinit) struct buffer identity;
+	CLEANUP(buffer_deinit) struct buffer identity = BUFFER_INIT(SIZE_MAX / 2);
 	uint32_t key;
 
-	buffer_init(&identity, SIZE_MAX / 2);
 	buffer_printf(&identity, "%s`%s", name, PROFILE_GROUP_MODULE);
 	if (!buffer_ok(&identity, err) || !string_table_add(into->strings, identity.data, identity.size, &key, err) ||
 		!profile_intern(into, name, &function.name, err) ||

@@ -33,10 +33,9 @@ static void sample_labels_append_text(struct buffer *out, const char *text)
 bool profile_make_label_set(
 	struct profile *profile, struct profile_label *labels, size_t count, uint32_t *set, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT((size_t)1 << 20);
 	struct sample_labels_keyed keyed[PROFILE_MAX_SAMPLE_LABELS];
 
-	buffer_init(&text, (size_t)1 << 20);
 	count = count < PROFILE_MAX_SAMPLE_LABELS ? count : PROFILE_MAX_SAMPLE_LABELS;
 	for (size_t i = 0; i < count; i++)
 		keyed[i] = (struct sample_labels_keyed){ profile_string(profile, labels[i].key), i, labels[i] };

@@ -166,9 +166,8 @@ static bool selection_where_add_name(struct finder *f, const char *bytes, size_t
 static bool selection_where_name_function(struct finder *f, uint32_t function, uint32_t *id, struct error *err)
 {
 	const struct profile_function *known = &f->profile->functions[function];
-	CLEANUP(buffer_deinit) struct buffer shown;
+	CLEANUP(buffer_deinit) struct buffer shown = BUFFER_INIT(SIZE_MAX / 2);
 
-	buffer_init(&shown, SIZE_MAX / 2);
 	profile_shown_name(profile_string(f->profile, known->name), profile_string(f->profile, known->module), &shown);
 	return buffer_ok(&shown, err) && selection_where_add_name(f, shown.data ? shown.data : "", shown.size, id, err);
 }
@@ -179,9 +178,8 @@ static bool name_line(struct finder *f, const struct profile_line *line, uint32_
 	const struct profile_function *function = &f->profile->functions[line->function];
 	const char *file = profile_string(f->profile, line->file ? line->file : function->file);
 	struct profile_script_name parts = { .file = file, .file_bytes = strlen(file) };
-	CLEANUP(buffer_deinit) struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
 
-	buffer_init(&text, SIZE_MAX / 2);
 	if (!file[0])
 		profile_script_name(profile_string(f->profile, function->name), &parts);
 	*id = 0;
@@ -436,9 +434,8 @@ static bool has_value(const struct profile_where *where, const struct string_tab
 bool profile_refuse_key(const struct profile *const *profiles, size_t count, const struct profile_where *where,
 	const char *option, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer keys;
+	CLEANUP(buffer_deinit) struct buffer keys = BUFFER_INIT(SIZE_MAX / 2);
 
-	buffer_init(&keys, SIZE_MAX / 2);
 	for (size_t i = count; i-- > 0 && keys.size == 0;)
 		if (profiles[i] && !profile_append_keys(profiles[i], &keys, err))
 			return false;
@@ -451,10 +448,9 @@ bool profile_refuse_key(const struct profile *const *profiles, size_t count, con
 static bool refuse_value(const struct profile_where *where, const struct string_table *names, struct error *err)
 {
 	enum { SHOWN = 8 };
-	CLEANUP(buffer_deinit) struct buffer some;
+	CLEANUP(buffer_deinit) struct buffer some = BUFFER_INIT(SIZE_MAX / 2);
 	uint32_t count = string_table_count(names);
 
-	buffer_init(&some, SIZE_MAX / 2);
 	for (uint32_t i = 1; i < count && i <= SHOWN; i++)
 		buffer_printf(&some, "%s%.60s", i > 1 ? ", " : "", string_table_get(names, i));
 	if (count > SHOWN + 1)

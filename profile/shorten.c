@@ -203,9 +203,8 @@ static void append_form(char *whole, size_t width, struct buffer *out)
 
 void profile_shorten_name(const char *name, size_t width, struct buffer *out)
 {
-	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
+	CLEANUP(buffer_deinit) struct buffer clean = BUFFER_INIT((size_t)MAX_NAME_BYTES * 4);
 
-	buffer_init(&clean, (size_t)MAX_NAME_BYTES * 4);
 	while (*name && clean.size < MAX_NAME_BYTES)
 		unicode_append(&clean, unicode_clean(unicode_next(&name)));
 	if (clean.failed)

@@ -197,7 +197,7 @@ void frame_cache_store(const struct frame_cache_key *key, const struct named_fra
 {
 	struct stored_key stored;
 	struct error ignored;
-	struct buffer out;
+	struct buffer out = BUFFER_INIT(max_file_bytes);
 	char path[PATH_MAX];
 
 	if (!store_key(key, &stored) || !make_path(key->directory, cache_name_of(&stored), path) ||
@@ -205,7 +205,6 @@ void frame_cache_store(const struct frame_cache_key *key, const struct named_fra
 		return;
 	if (is_to_prune(path))
 		cache_directory_prune(key->directory);
-	buffer_init(&out, max_file_bytes);
 	buffer_append(&out, &stored, sizeof(stored));
 	/* A failed write is ignored: the next read finds a damaged or missing file. Too large ones are not written. */
 	if (named_frames_write(entries, &out, &ignored))

@@ -26,11 +26,10 @@ static bool name_object(const struct symbol_hit *hit, uint64_t address, struct a
 	struct symbolize_frame *frame = ARENA_NEW(arena, struct symbolize_frame);
 	size_t size = size_without_number(hit->name);
 	char *symbol = arena_copy_string(arena, hit->name, size);
-	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	CLEANUP(buffer_deinit) struct buffer name = BUFFER_INIT(MAX_NAME_BYTES);
 
 	if (!frame || !symbol)
 		return error_set_memory(err);
-	buffer_init(&name, MAX_NAME_BYTES);
 	symbolize_demangle(symbol, &name);
 	if (address > hit->start)
 		buffer_printf(&name, "+0x%" PRIx64, address - hit->start);

@@ -101,10 +101,9 @@ static bool print_d_name(const char *name, struct buffer *out)
 
 void symbolize_demangle(const char *name, struct buffer *out)
 {
-	CLEANUP(buffer_deinit) struct buffer demangled = { 0 };
+	CLEANUP(buffer_deinit) struct buffer demangled = BUFFER_INIT(MAX_NAME_BYTES);
 	bool is_d = strncmp(name, "_D", 2) == 0;
 
-	buffer_init(&demangled, MAX_NAME_BYTES);
 	if (demangle_is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES &&
 		(is_d ? print_d_name(name, &demangled) : print_name(name, &demangled)) && demangled.size > 0 &&
 		!demangled.failed)

@@ -70,7 +70,7 @@ static int compare_strings(const void *left, const void *right)
 /* Demangles a symbol without what a compiler has added to it (`.isra.0`), so that copies have one name. */
 static const char *demangle_bare(const char *symbol, struct arena *arena, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MOST_SHOWN_BYTES);
 	char bare[MOST_SYMBOL_BYTES];
 	const char *kept;
 	size_t size;
@@ -79,7 +79,6 @@ static const char *demangle_bare(const char *symbol, struct arena *arena, struct
 	snprintf(bare, sizeof(bare), "%.*s", (int)sizeof(bare) - 1, symbol);
 	size = profile_bare_size(bare);
 	bare[size] = '\0';
-	buffer_init(&text, MOST_SHOWN_BYTES);
 	symbolize_demangle(bare, &text);
 	kept = text.failed ? name_copy(arena, bare, size) : name_copy(arena, text.data, text.size);
 	if (!kept)
@@ -91,10 +90,9 @@ static const char *demangle_bare(const char *symbol, struct arena *arena, struct
 static bool symbolize_folded_join_names(const char *const *names, size_t count, bool is_open, struct arena *arena,
 	const char **joined, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT((size_t)MOST_SHOWN * MOST_SHOWN_BYTES);
 	size_t others = count > MOST_SHOWN ? count - MOST_SHOWN : 0;
 
-	buffer_init(&text, (size_t)MOST_SHOWN * MOST_SHOWN_BYTES);
 	buffer_printf(&text, "%s [or ", names[0]);
 	for (size_t i = 1; i < count && i < MOST_SHOWN; i++)
 		buffer_printf(&text, "%s%s", i > 1 ? ", " : "", names[i]);

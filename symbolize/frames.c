@@ -24,7 +24,7 @@ static bool demangle(struct namer *n, const char *linkage_name, const char **nam
 {
 	uint64_t key[2] = { hash_bytes(linkage_name, strlen(linkage_name)), strlen(linkage_name) };
 	uint32_t *value;
-	struct buffer text;
+	struct buffer text = BUFFER_INIT(MAX_NAME_BYTES);
 	bool added;
 
 	if (!hash_map_add(&n->demangled, key, (uint32_t)n->name_count, &value, &added, err))
@@ -35,7 +35,6 @@ static bool demangle(struct namer *n, const char *linkage_name, const char **nam
 	}
 	if (!ARRAY_RESERVE(&n->names, &n->name_capacity, n->name_count + 1, ARRAY_MAX_IDS, err))
 		return false;
-	buffer_init(&text, MAX_NAME_BYTES);
 	symbolize_demangle(linkage_name, &text);
 	*name = text.failed ? frames_keep(n, linkage_name, strlen(linkage_name), err)
 			    : frames_keep(n, text.data, text.size, err);

@@ -95,12 +95,11 @@ bool kallsyms_read(const struct file_opened *file, const uint64_t *addresses, si
 	CLEANUP(cleanup_free) struct kallsyms_candidate *found = calloc(count + 1, sizeof(*found));
 	struct kallsyms_search search = { .addresses = sorted, .found = found, .count = count };
 	struct symbol_map *made = NULL;
-	struct buffer text;
+	struct buffer text = BUFFER_INIT(max_text_bytes);
 	bool ok;
 
 	if (!sorted || !found)
 		return error_set_memory(err);
-	buffer_init(&text, max_text_bytes);
 	ok = file_read_opened(file, &text, err) && symbol_map_create(&made, err) &&
 	     search_text(&search, text.data ? text.data : "", text.size, made, err);
 	buffer_deinit(&text);

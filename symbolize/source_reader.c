@@ -215,9 +215,8 @@ static bool source_reader_answer_file(struct source_reader_child *child, uint32_
 	const struct source_wanted *wanted = &child->reader->plan->files[file];
 	struct source_answer answer = { .file = file };
 	CLEANUP(text_deinit) struct source_reader_text text = { 0 };
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	CLEANUP(buffer_deinit) struct buffer out = BUFFER_INIT(SOURCE_MAX_ANSWER_BYTES);
 
-	buffer_init(&out, SOURCE_MAX_ANSWER_BYTES);
 	buffer_append(&out, &answer, sizeof(answer));
 	if (!source_reader_read_file(child, wanted, &text, &answer) ||
 		!source_reader_cut_pieces(wanted, &text, &answer, &out))

@@ -657,9 +657,8 @@ bool symbolize_frame_origin(const struct symbolize_result *result, const struct 
 		.has_mapping = true,
 	};
 	struct origin_decision decision;
-	struct buffer module;
+	struct buffer module = BUFFER_INIT(PATH_MAX);
 
-	buffer_init(&module, PATH_MAX);
 	profile_module_name(elf_image_path(image), &module);
 	if (!buffer_ok(&module, err)) {
 		buffer_deinit(&module);

@@ -94,10 +94,9 @@ static bool is_scoped(const char *ours, const char *theirs)
 static bool is_demangled(const char *ours, const char *theirs, size_t size)
 {
 	CLEANUP(cleanup_free) char *plain = strndup(theirs, size);
-	struct buffer name;
+	struct buffer name = BUFFER_INIT(MAX_NAME_BYTES);
 	bool same;
 
-	buffer_init(&name, MAX_NAME_BYTES);
 	if (plain)
 		symbolize_demangle(plain, &name);
 	same = name.data && strcmp(name.data, ours) == 0;
@@ -165,9 +164,8 @@ static void append_frame(const char *name, uint32_t line, size_t index, struct b
 static void symbolize_verify_describe(const struct symbolize_claim *claim, const struct symbolize_frames *ours,
 	const struct libdw_frames *theirs, char *text)
 {
-	struct buffer out;
+	struct buffer out = BUFFER_INIT(MAX_NAME_BYTES);
 
-	buffer_init(&out, MAX_NAME_BYTES);
 	buffer_printf(&out, "0x%" PRIx64 " in %s: here ", claim->address, elf_image_path(claim->image));
 	for (size_t i = 0; i < ours->count; i++)
 		append_frame(ours->frames[i].name, ours->frames[i].line, i, &out);

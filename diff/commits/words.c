@@ -73,9 +73,8 @@ static bool say_suspect(struct commits *commits, const struct diff *diff, struct
 	const struct repository_commit *commit = &commits->history->commits[first->commit];
 	const char *subject = string_table_get(commits->history->strings, commit->subject);
 	size_t size = strlen(subject);
-	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	CLEANUP(buffer_deinit) struct buffer name = BUFFER_INIT(MAX_NAME_BYTES);
 
-	buffer_init(&name, MAX_NAME_BYTES);
 	profile_shorten_name(diff_string(diff, diff->functions[first->functions[0]].shown), NAME_COLUMNS, &name);
 	buffer_append(&name, "", 0);
 	if (!buffer_ok(&name, err))

@@ -64,13 +64,12 @@ static bool cache_read_findings(struct history_cache *cache, struct byte_reader 
 	uint64_t count = byte_reader_uleb128(r);
 
 	for (uint64_t i = 0; i < count && i < MAX_FINDINGS && byte_reader_ok(r); i++) {
-		CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+		CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(MAX_FINDING_BYTES);
 		uint64_t key = byte_reader_u64(r), size = byte_reader_uleb128(r);
 		const uint8_t *at = size <= MAX_FINDING_BYTES ? byte_reader_bytes(r, (size_t)size) : NULL;
 
 		if (!at)
 			break;
-		buffer_init(&bytes, MAX_FINDING_BYTES);
 		buffer_append(&bytes, at, (size_t)size);
 		if (!buffer_ok(&bytes, err) || !history_cache_keep(cache, key, &bytes, err))
 			return false;

@@ -271,8 +271,7 @@ bool history_apply(
 bool history_explain(
 	struct history *history, const struct history_pair *pair, const struct diff *diff, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT((size_t)1 << 28);
 
-	buffer_init(&bytes, (size_t)1 << 28);
 	return history_find(diff, &bytes, err) && history_apply(history, pair, bytes.data, bytes.size, err);
 }

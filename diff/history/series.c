@@ -116,9 +116,8 @@ static bool find_keys(
 	const struct summary_set *set = build->history->set;
 
 	for (size_t i = 0; i < set->count; i++) {
-		CLEANUP(buffer_deinit) struct buffer text;
+		CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SERIES_MAX_TEXT_BYTES);
 
-		buffer_init(&text, SERIES_MAX_TEXT_BYTES);
 		history_series_append_key(&text, set, &set->items[i]);
 		entries[i] = (struct history_series_entry){ .summary = i };
 		if (!history_series_intern(keys, &text, &entries[i].key, err))

@@ -55,9 +55,8 @@ static bool is_meant(const struct diff *diff, struct profile_pattern *pattern, c
 static bool refuse_none(const struct diff *diff, const struct profile_pattern *pattern, struct error *err)
 {
 	struct profile_similar similar = profile_similar(pattern);
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(ERROR_MESSAGE_SIZE);
 
-	buffer_init(&text, ERROR_MESSAGE_SIZE);
 	for (size_t i = 0; i < diff->function_count; i++)
 		profile_similar_offer(&similar, diff_string(diff, diff->functions[i].shown));
 	profile_similar_append(&similar, &text);

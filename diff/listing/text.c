@@ -141,7 +141,7 @@ const struct text_line *text_line_at(const struct text *text, uint32_t line)
 bool text_intern_shown(
 	struct string_table *strings, const struct text_line *line, size_t most_bytes, uint32_t *id, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
+	CLEANUP(buffer_deinit) struct buffer shown = BUFFER_INIT(SIZE_MAX);
 	size_t size = most_bytes;
 
 	if (line->size <= most_bytes)
@@ -149,7 +149,6 @@ bool text_intern_shown(
 	/* No character is cut. */
 	while (size > most_bytes - 4 && ((unsigned char)line->text[size] & 0xc0) == 0x80)
 		size--;
-	buffer_init(&shown, SIZE_MAX);
 	buffer_append(&shown, line->text, size);
 	buffer_append_string(&shown, "…");
 	return buffer_ok(&shown, err) && string_table_add(strings, shown.data, shown.size, id, err);

@@ -47,14 +47,13 @@ static bool fill_file_shown(struct diff_build *build, struct diff_function *to, 
 static bool fill_shown_in(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
 	const struct profile_language_row *row = &profile_languages[to->language];
-	CLEANUP(buffer_deinit) struct buffer package = { 0 };
+	CLEANUP(buffer_deinit) struct buffer package = BUFFER_INIT(SIZE_MAX / 2);
 
 	to->shown_in = to->module;
 	if (row->read_name)
 		return fill_file_shown(build, to, name, err);
 	if (!row->append_package)
 		return true;
-	buffer_init(&package, SIZE_MAX / 2);
 	row->append_package(name, &package);
 	return buffer_ok(&package, err) && (package.size == 0 || string_table_add(build->diff->strings, package.data,
 									 package.size, &to->shown_in, err));
@@ -62,9 +61,8 @@ static bool fill_shown_in(struct diff_build *build, struct diff_function *to, co
 
 static bool fill_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
+	CLEANUP(buffer_deinit) struct buffer shown = BUFFER_INIT(SIZE_MAX / 2);
 
-	buffer_init(&shown, SIZE_MAX / 2);
 	profile_shown_name(name, diff_string(build->diff, to->module), &shown);
 	return buffer_ok(&shown, err) &&
 	       string_table_add(build->diff->strings, shown.data ? shown.data : "", shown.size, &to->shown, err);

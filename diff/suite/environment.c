@@ -27,9 +27,8 @@ static bool warn(struct diff_suite *suite, bool blocks_gate, const struct buffer
 
 static bool warn_words(struct diff_suite *suite, bool blocks_gate, const char *words, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_TEXT_BYTES);
 
-	buffer_init(&text, MAX_TEXT_BYTES);
 	buffer_append_string(&text, words);
 	return warn(suite, blocks_gate, &text, err);
 }
@@ -55,9 +54,8 @@ static bool suite_environment_compare_facts(struct diff_suite *suite, struct err
 	const struct profile_fact *facts = profile_facts(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		CLEANUP(buffer_deinit) struct buffer text = { 0 };
+		CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_TEXT_BYTES);
 
-		buffer_init(&text, MAX_TEXT_BYTES);
 		if (warnings_compare_fact(suite->profiles, &facts[i], suite->is_exact, &text) &&
 			!warn(suite, facts[i].blocks_gate && !suite->is_exact, &text, err))
 			return false;
@@ -147,10 +145,9 @@ static bool is_other_build(const struct module_build *module)
 
 static bool warn_of_builds(struct modules *m, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_TEXT_BYTES);
 	size_t count = 0, number = 0;
 
-	buffer_init(&text, MAX_TEXT_BYTES);
 	for (size_t i = 0; i < m->count; i++)
 		count += is_other_build(&m->modules[i]);
 	for (size_t i = 0; i < m->count; i++)
@@ -228,10 +225,9 @@ static bool warn_of_benchmarks(const struct suite_work *work,
 	struct error *err)
 {
 	struct diff_suite *suite = work->suite;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_TEXT_BYTES);
 	size_t count = 0, number = 0;
 
-	buffer_init(&text, MAX_TEXT_BYTES);
 	for (size_t i = 0; i < suite->benchmark_count; i++)
 		count += is_named(work, i);
 	if (count == 0)

@@ -146,10 +146,9 @@ static bool append_because(const struct profile *const profiles[DIFF_SIDES], con
 {
 	const struct diff_estimate *reason = diff_suite_reason(&diff->functions[function]);
 	bool is_self = reason == &diff->functions[function].self;
-	CLEANUP(buffer_deinit) struct buffer place = { 0 };
+	CLEANUP(buffer_deinit) struct buffer place = BUFFER_INIT(SENTENCE_BYTES);
 	char words[WORDS_CHANGE];
 
-	buffer_init(&place, SENTENCE_BYTES);
 	if (!diff_append_place(diff, profiles, function, &place, err))
 		return false;
 	buffer_append_string(out, ": ");
@@ -190,13 +189,12 @@ static bool say_one(const struct diff_suite *suite, uint32_t benchmark,
 bool suite_say_benchmark(const struct diff_suite *suite, uint32_t benchmark,
 	const struct profile *const profiles[DIFF_SIDES], struct diff *diff, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SENTENCE_BYTES);
 	bool is_of_limits =
 		diff->gate_failed || (suite->options.diff.gate_count > 0 && diff->verdict == DIFF_INCONCLUSIVE);
 
 	if (is_of_limits)
 		return true;
-	buffer_init(&text, SENTENCE_BYTES);
 	if (benchmark == DIFF_ALL_BENCHMARKS)
 		buffer_append_string(&text, diff_suite_string(suite, suite->verdict_text));
 	else if (!say_one(suite, benchmark, profiles, diff, &text, err))

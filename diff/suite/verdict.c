@@ -423,13 +423,12 @@ static bool suite_verdict_decide_gates(struct suite_work *work, struct buffer *t
 bool suite_decide(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_SENTENCE_BYTES);
 
 	if (!order_benchmarks(work, err))
 		return false;
 	count_verdicts(suite);
 	suite->verdict = suite->sides == 1 ? DIFF_UNCHANGED : suite_verdict(suite);
-	buffer_init(&text, MAX_SENTENCE_BYTES);
 	return say_verdict(work, &text) && suite_verdict_decide_gates(work, &text, err) && buffer_ok(&text, err) &&
 	       string_table_add(suite->strings, text.data ? text.data : "", text.size, &suite->verdict_text, err);
 }

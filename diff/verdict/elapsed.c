@@ -131,11 +131,10 @@ static void verdict_elapsed_append_reason(const struct diff_build *build, struct
 bool elapsed_say(struct diff_build *build, const struct diff *waits, struct error *err)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(ELAPSED_SENTENCE_BYTES);
 
 	if (!diff->elapsed.is_known)
 		return true;
-	buffer_init(&text, ELAPSED_SENTENCE_BYTES);
 	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
 	buffer_append_string(&text, "; CPU time ");
 	append_durations(build, diff->elapsed.cpu, &text);

@@ -52,10 +52,9 @@ bool machine_say(struct diff_build *build, double tolerated, struct error *err)
 	enum { MAX_TEXT = 1024 };
 	struct diff *diff = build->diff;
 	const struct diff_estimate *total = &diff->total, *queue = queue_of(diff);
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_TEXT);
 	char words[WORDS_CHANGE];
 
-	buffer_init(&text, MAX_TEXT);
 	buffer_append_string(&text, "the program waits ");
 	size_append_duration(fabs(queue->delta) / size_basis(build), &text);
 	buffer_printf(&text, " %s for a CPU%s; ", queue->delta > 0 ? "more" : "less", words_scale(diff->scale.mode));

@@ -254,13 +254,12 @@ bool sentence_of_functions(struct diff_build *build, const struct cause *cause, 
 	struct diff *diff = build->diff;
 	const struct proven_side *side = proven_side(proven, cause->way);
 	size_t counted = proven->more.changes + proven->less.changes;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SENTENCE_BYTES);
 
 	if (diff->is_exact)
 		return exact_say_function(build, side->greatest, side->estimate, counted > 0 ? counted - 1 : 0, err);
 	if (waiting_is_reason(build, side->greatest, side->estimate))
 		return waiting_say(build, side->greatest, side->estimate, rest, err);
-	buffer_init(&text, SENTENCE_BYTES);
 	if (cause->named.function == PROFILE_NONE && cause->spread_count > 0) {
 		append_parts(build, cause, &text);
 		buffer_append_string(&text, "; ");
@@ -303,9 +302,8 @@ static void append_greatest(struct diff_build *build, const struct proven *prove
 bool sentence_of_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
 {
 	const struct proven_side *more = &proven->more, *less = &proven->less;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SENTENCE_BYTES);
 
-	buffer_init(&text, SENTENCE_BYTES);
 	append_greatest(build, proven, &text);
 	if (more->changes > 0)
 		sentences_append_count(more, PROVEN_MORE, &text);

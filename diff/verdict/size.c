@@ -45,12 +45,11 @@ void size_words(const struct diff_build *build, double delta, char out[static SI
 	const struct diff *diff = build->diff;
 	bool is_relative = diff->scale.mode == DIFF_SCALE_ROBUST || diff->scale.mode == DIFF_SCALE_SHARE;
 	double basis = size_basis(build);
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_WORDS);
 
 	out[0] = '\0';
 	if (!diff->is_duration || diff->is_exact || is_relative || !(basis > 0))
 		return;
-	buffer_init(&text, SIZE_WORDS);
 	buffer_append_string(&text, delta < 0 ? "-" : "+");
 	size_append_duration(fabs(delta) / basis, &text);
 	buffer_append_string(&text, words_scale(diff->scale.mode));

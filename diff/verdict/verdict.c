@@ -306,9 +306,8 @@ static bool decide_by_control(struct diff_build *build, struct error *err)
 {
 	enum { MAX_TEXT = 1024 };
 	struct diff *diff = build->diff;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_TEXT);
 
-	buffer_init(&text, MAX_TEXT);
 	control_append(&diff->control, &text);
 	diff->verdict = DIFF_INCONCLUSIVE;
 	diff->needs_times_samples = 0;

@@ -379,10 +379,9 @@ bool waiting_say(struct diff_build *build, const struct diff_function *function,
 	enum waiting_subject subject;
 	const struct diff_wait_site *site = verdict_waiting_find_reason(build, function, estimate, &subject);
 	enum profile_wait_class wait_class = site ? site->wait_class : of_frame;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_TEXT);
 
 	note_site(diff, site);
-	buffer_init(&text, MAX_TEXT);
 	append_subject(diff, subject, wait_class, site, &text);
 	if (subject == SUBJECT_CLASS)
 		estimate = &diff->waits[wait_class].total;

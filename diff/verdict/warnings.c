@@ -77,9 +77,8 @@ bool warnings_compare_fact(const struct profile *const profiles[DIFF_SIDES], con
 
 static bool compare_fact(struct diff_build *build, const struct profile_fact *fact, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT((size_t)1 << 20);
 
-	buffer_init(&text, (size_t)1 << 20);
 	if (!warnings_compare_fact(build->profiles, fact, build->diff->is_exact, &text))
 		return true;
 	/* Where exact counts were made, by a simulator, hardly changes them. */
@@ -156,12 +155,11 @@ static void append_unsampled(const struct diff_build *build, enum diff_side side
 /* Programs whose CPU time the kernel let nobody sample, on either side. */
 static bool check_unsampled(struct diff_build *build, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(1000);
 	bool is_doubt = build_two_sided(build) && !build->options.like &&
 			fabs(unsampled_percent(build->profiles[DIFF_BASE]) -
 				unsampled_percent(build->profiles[DIFF_HEAD])) >= max_unsampled_points;
 
-	buffer_init(&text, 1000);
 	append_unsampled(build, DIFF_BASE, &text);
 	append_unsampled(build, DIFF_HEAD, &text);
 	if (text.size == 0)
@@ -281,9 +279,8 @@ static bool say_nameless(struct diff_build *build, const char *side, const struc
 	bool blocks, struct error *err)
 {
 	enum { MAX_SENTENCE_BYTES = 1024 };
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_SENTENCE_BYTES);
 
-	buffer_init(&text, MAX_SENTENCE_BYTES);
 	buffer_append_string(&text, side);
 	profile_nameless_sentence(nameless, &text);
 	buffer_append_byte(&text, '\0');
@@ -550,7 +547,7 @@ static bool compare_programs(struct diff_build *build, struct error *err)
 static bool name_readings(struct diff_build *build, struct error *err)
 {
 	enum { COLUMNS = 60, MAX_NAME_BYTES = 400 };
-	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	CLEANUP(buffer_deinit) struct buffer name = BUFFER_INIT(MAX_NAME_BYTES);
 	const struct diff *diff = build->diff;
 	const struct diff_function *f;
 	char text[800], others[120] = "";
@@ -566,7 +563,6 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	if (count > 1)
 		snprintf(others, sizeof(others), " (%zu other function%s direction too)", count - 1,
 			count > 2 ? "s change" : " changes");
-	buffer_init(&name, MAX_NAME_BYTES);
 	words_append_name(diff, f, COLUMNS, &name);
 	snprintf(text, sizeof(text), "%s takes %s %s %s but %s %s; --scale %s shows that view%s",
 		name.data ? name.data : "", more ? "more" : metric_less(build), metric_noun(build),
@@ -622,10 +618,9 @@ static bool say_of_instances(struct diff_build *build, struct error *err)
 	bool blocks = false;
 
 	for (int part = 0; part <= DIFF_SIDES; part++) {
-		CLEANUP(buffer_deinit) struct buffer text = { 0 };
+		CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT((size_t)1 << 20);
 		bool any;
 
-		buffer_init(&text, (size_t)1 << 20);
 		any = part == DIFF_SIDES ? instance_words_cpus(build->diff, &text, &blocks)
 					 : instance_words_outliers(build->diff, (enum diff_side)part, &text);
 		buffer_append_byte(&text, '\0');

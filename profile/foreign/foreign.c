@@ -263,11 +263,10 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 static bool foreign_read_plain(
 	const struct plain_file *from, size_t stored, struct profile **profile, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(max_profile_bytes);
 
 	if (!utf16_is(from->bytes, from->size))
 		return read_plain(from, stored, profile, err);
-	buffer_init(&text, max_profile_bytes);
 	utf16_append(from->bytes, from->size, &text);
 	return (buffer_ok(&text, err) || error_prefix(err, "cannot read %s", from->name)) &&
 	       read_plain(&(struct plain_file){ text.data, text.size, from->name }, stored, profile, err);

@@ -225,14 +225,13 @@ static bool serve_call(struct courier *courier, int socket)
 {
 	CLEANUP(call_deinit)
 	struct courier_served_call call = { .courier = courier, .socket = socket, .summaries = -1 };
-	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	CLEANUP(buffer_deinit) struct buffer notices = BUFFER_INIT(COURIER_MAX_NOTICES);
 	CLEANUP(cleanup_close) int fd = -1;
 	struct error err = { 0 };
 	bool ok;
 
 	for (size_t i = 0; i < STORE_PARCEL_PARTS; i++)
 		call.parcel.parts[i] = -1;
-	buffer_init(&notices, COURIER_MAX_NOTICES);
 	buffer_init(&call.profiles.notices, COURIER_MAX_NOTICES);
 	if (message_receive(socket, &call.question, sizeof(call.question), 0, &fd) != sizeof(call.question))
 		return false;

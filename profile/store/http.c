@@ -191,9 +191,8 @@ static const char *header_value(const char *line, size_t size, const char *name,
 
 static void copy_words(const struct http *http, const char *bytes, size_t size, char words[HTTP_MAX_WORDS])
 {
-	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
+	CLEANUP(buffer_deinit) struct buffer clean = BUFFER_INIT((size_t)HTTP_MAX_WORDS * 8);
 
-	buffer_init(&clean, (size_t)HTTP_MAX_WORDS * 8);
 	http_append_words(http, &clean, bytes, size);
 	snprintf(words, HTTP_MAX_WORDS, "%s", clean.data ? clean.data : "");
 }

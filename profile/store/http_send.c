@@ -214,7 +214,7 @@ static const char *advice_for(int status)
 
 bool http_check(const struct http *http, const struct http_answer *answer, const char *what, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer words = { 0 };
+	CLEANUP(buffer_deinit) struct buffer words = BUFFER_INIT((size_t)HTTP_MAX_WORDS * 8);
 	const char *origin = http_origin(http);
 
 	if (answer->status >= 300 && answer->status < 400)
@@ -227,7 +227,6 @@ bool http_check(const struct http *http, const struct http_answer *answer, const
 		return error_set(err, ERROR_UNSUPPORTED,
 			"%s: %s answers with a page for people, such as one to log in; nothing was accepted. Is it the right address, and is KELVIN_STORE_TOKEN set?",
 			what, origin);
-	buffer_init(&words, (size_t)HTTP_MAX_WORDS * 8);
 	append_answer_words(http, &words, answer);
 	return error_set(err, ERROR_UNSUPPORTED, "%s: %s answers with status %d%s%s%s", what, origin, answer->status,
 		words.size > 0 ? ": " : "", words.size > 0 ? words.data : "", advice_for(answer->status));

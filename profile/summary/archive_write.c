@@ -230,10 +230,9 @@ bool summary_archive_write(const struct summary_set *set, const size_t *summarie
 	const uint8_t (*tags)[SUMMARY_TAG_BYTES], struct buffer *out, struct error *err)
 {
 	CLEANUP(archive_writing_deinit) struct archive_writing w = { .set = set };
-	CLEANUP(buffer_deinit) struct buffer one = { 0 };
+	CLEANUP(buffer_deinit) struct buffer one = BUFFER_INIT(out->max_bytes);
 	const uint32_t head[] = { ARCHIVE_MAGIC, ARCHIVE_VERSION };
 
-	buffer_init(&one, out->max_bytes);
 	if (!archive_writing_init(&w, err))
 		return false;
 	for (size_t i = 0; i < count; i++)

@@ -46,7 +46,7 @@ bool dwarf_describe_path(
 	const struct dwarf_unit *holder = unit->skeleton && unit->skeleton->has_lines ? unit->skeleton : unit;
 	uint64_t key[2] = { (uintptr_t)holder, index };
 	uint32_t *value;
-	struct buffer text;
+	struct buffer text = BUFFER_INIT(MAX_TEXT_BYTES);
 	bool added, has_path, ok;
 
 	if (!hash_map_add(&d->path_map, key, (uint32_t)d->path_count, &value, &added, err))
@@ -57,7 +57,6 @@ bool dwarf_describe_path(
 	}
 	if (!ARRAY_RESERVE(&d->paths, &d->path_capacity, d->path_count + 1, ARRAY_MAX_IDS, err))
 		return false;
-	buffer_init(&text, MAX_TEXT_BYTES);
 	has_path = dwarf_line_path(holder->lines, holder->directory, index, &text) && !text.failed;
 	/* Built outside of its sources, a file is BUILD/../src/x.c: it is where the user knows it to be. */
 	if (has_path && text.data[0] == '/')
@@ -234,12 +233,11 @@ static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit,
 static bool qualify(
 	struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char **name, struct error *err)
 {
-	struct buffer text;
+	struct buffer text = BUFFER_INIT(MAX_TEXT_BYTES);
 	bool ok;
 
 	if (!(*name)[0] || is_flat_language(unit->language))
 		return describe_keep(d, *name, name, err);
-	buffer_init(&text, MAX_TEXT_BYTES);
 	ok = append_qualified(d, unit, offset, *name, 0, &text, err) &&
 	     describe_keep(d, text.failed ? *name : text.data, name, err);
 	buffer_deinit(&text);

@@ -381,11 +381,10 @@ static bool read_creator(struct callgrind_reader *r, const struct text_cursor *t
 {
 	static const char own[] = "callgrind-";
 	size_t size = text_left(*text);
-	struct buffer tool;
+	struct buffer tool = BUFFER_INIT(CALLGRIND_MAX_LINE_BYTES);
 	bool ok;
 
 	r->events.is_simulation = size > strlen(own) && memcmp(text->at, own, strlen(own)) == 0;
-	buffer_init(&tool, CALLGRIND_MAX_LINE_BYTES);
 	buffer_append(&tool, text->at, size);
 	if (r->events.is_simulation && tool.data)
 		tool.data[strlen(own) - 1] = ' ';
@@ -503,10 +502,9 @@ static bool reader_begin(struct callgrind_reader *r, struct error *err)
 static bool note_unnamed_ids(struct callgrind_reader *r, struct error *err)
 {
 	const size_t *unnamed = r->names.unnamed;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(1 << 12);
 	static const char *const words[] = { "file", "function", "object" };
 
-	buffer_init(&text, 1 << 12);
 	for (int kind = 0; kind < CALLGRIND_NAME_KINDS; kind++)
 		if (unnamed[kind] > 0)
 			buffer_printf(&text, "%s%zu %s%s", text.size ? ", " : "", unnamed[kind], words[kind],

@@ -111,7 +111,7 @@ static bool tree_function_name(struct callgrind_tree *t, const struct callgrind_
 	uint32_t name = t->names->paths[vertex->path].name;
 	const char *text = profile_string(t->profile, name), *path = profile_string(t->profile, vertex->object);
 	const char *slash = strrchr(path, '/');
-	struct buffer made;
+	struct buffer made = BUFFER_INIT(SIZE_MAX / 2);
 	bool ok;
 
 	function->name = name;
@@ -121,7 +121,6 @@ static bool tree_function_name(struct callgrind_tree *t, const struct callgrind_
 	function->name_source = PROFILE_NAME_NONE;
 	text += 2;
 	text += strspn(text, "0");
-	buffer_init(&made, SIZE_MAX / 2);
 	buffer_printf(&made, "%s+0x%s", slash ? slash + 1 : path[0] ? path : "[unknown]", *text ? text : "0");
 	ok = buffer_ok(&made, err) && string_table_add(t->profile->strings, made.data, made.size, &function->name, err);
 	buffer_deinit(&made);

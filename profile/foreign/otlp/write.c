@@ -361,9 +361,8 @@ static bool write_append_profile(
 static bool append_profiles(struct otlp_writer *w, struct buffer *out, struct error *err)
 {
 	const uint32_t first = w->profile->default_value_type;
-	CLEANUP(buffer_deinit) struct buffer profile = { 0 };
+	CLEANUP(buffer_deinit) struct buffer profile = BUFFER_INIT(out->max_bytes);
 
-	buffer_init(&profile, out->max_bytes);
 	for (uint32_t run = 0; run < w->profile->run_count; run++)
 		for (uint32_t i = 0; i < w->profile->value_type_count; i++) {
 			const uint32_t type = i == 0 ? first : i <= first ? i - 1 : i;
@@ -381,9 +380,8 @@ static bool append_profiles(struct otlp_writer *w, struct buffer *out, struct er
 /* Appends the resource: the attributes of the whole profile. */
 static bool append_resource(struct otlp_writer *w, struct buffer *out, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer resource = { 0 };
+	CLEANUP(buffer_deinit) struct buffer resource = BUFFER_INIT(out->max_bytes);
 
-	buffer_init(&resource, out->max_bytes);
 	for (size_t i = 0; i < OTLP_LABELS; i++) {
 		const char *value = profile_label(w->profile, otlp_label_keys[i]);
 		const char *key = otlp_key_of((enum otlp_meaning)(OTLP_MEANS_SERVICE + i));
@@ -537,9 +535,8 @@ static void append_table(const struct string_table *table, uint32_t field, struc
 
 static bool append_dictionary(struct otlp_writer *w, struct buffer *out, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer dictionary = { 0 };
+	CLEANUP(buffer_deinit) struct buffer dictionary = BUFFER_INIT(out->max_bytes);
 
-	buffer_init(&dictionary, out->max_bytes);
 	if (!append_mappings(w, &dictionary, err) || !append_locations(w, &dictionary, err) ||
 		!write_append_functions(w, &dictionary, err))
 		return false;

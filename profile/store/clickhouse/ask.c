@@ -47,9 +47,8 @@ static void ask_escape(struct buffer *out, const char *value)
 
 void clickhouse_query_text(struct clickhouse_query *query, const char *value)
 {
-	CLEANUP(buffer_deinit) struct buffer escaped = { 0 };
+	CLEANUP(buffer_deinit) struct buffer escaped = BUFFER_INIT((size_t)1 << 16);
 
-	buffer_init(&escaped, (size_t)1 << 16);
 	ask_escape(&escaped, value);
 	buffer_printf(&query->sql, "{p%zu:String}", query->parameter_count);
 	buffer_printf(&query->parameters, "&param_p%zu=", query->parameter_count);
@@ -110,13 +109,12 @@ static void ask_words(const struct http *http, struct buffer *words, const struc
 static bool ask_refusal(
 	struct courier *courier, const struct http_answer *answer, const char *what, int *code, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer words = { 0 };
+	CLEANUP(buffer_deinit) struct buffer words = BUFFER_INIT((size_t)HTTP_MAX_WORDS * 8);
 
 	*code = 0;
 	if (!answer->exception[0])
 		return http_check(courier->http, answer, what, err);
 	*code = atoi(answer->exception);
-	buffer_init(&words, (size_t)HTTP_MAX_WORDS * 8);
 	ask_words(courier->http, &words, answer);
 	return error_set(err, *code == CLICKHOUSE_ACCESS_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED,
 		"%s: %s/%s: %s%s", what, http_origin(courier->http), courier->address->path,

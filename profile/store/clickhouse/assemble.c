@@ -84,9 +84,8 @@ bool assembly_add_sample(
 
 bool assembly_write(struct assembly *assembly, int *fd, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer file = { 0 };
+	CLEANUP(buffer_deinit) struct buffer file = BUFFER_INIT((size_t)1 << 31);
 
-	buffer_init(&file, (size_t)1 << 31);
 	if (!profile_finish(assembly->profile, err) || !profile_validate(assembly->profile, err) ||
 		!profile_write_pprof(assembly->profile, &file, err) || !courier_file(fd, err))
 		return false;

@@ -138,11 +138,10 @@ static void parcel_profile(
 static bool parcel_file(struct buffer *rows, const struct profile *profile, struct error *err)
 {
 	struct clickhouse_origin origin = clickhouse_origin(profile);
-	struct buffer file;
+	struct buffer file = BUFFER_INIT(parcel_max_bytes);
 	size_t begin = clickhouse_row_begin(rows);
 	bool ok;
 
-	buffer_init(&file, parcel_max_bytes);
 	ok = profile_write_pprof(profile, &file, err);
 	row_append_string(rows, origin.service);
 	row_append_u32(rows, origin.start_s);

@@ -93,12 +93,11 @@ bool clickhouse_append_stacks(const struct profile *profile, struct buffer *samp
 	CLEANUP(cleanup_free) uint64_t *frame_hashes = malloc((profile->location_count + 1) * sizeof(*frame_hashes));
 	CLEANUP(cleanup_free) int64_t *values = stacks_values(profile);
 	struct clickhouse_origin origin = clickhouse_origin(profile);
-	struct buffer scratch;
+	struct buffer scratch = BUFFER_INIT((size_t)1 << 24);
 	bool ok;
 
 	if (!frame_hashes || !values)
 		return error_set_memory(err);
-	buffer_init(&scratch, (size_t)1 << 24);
 	for (uint32_t i = 0; i < profile->location_count; i++)
 		frame_hashes[i] = stacks_append_frame(profile, i, frames);
 	for (uint32_t i = 0; i < profile->stack_count; i++) {

@@ -516,10 +516,9 @@ static bool summaries_read(struct summaries *summaries, struct error *err)
 static bool summaries_write(const struct summary_set *set, int fd, struct error *err)
 {
 	for (size_t i = 0; i < set->count; i++) {
-		CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+		CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT((size_t)1 << 30);
 		uint64_t size;
 
-		buffer_init(&bytes, (size_t)1 << 30);
 		if (!summary_write(set, i, &bytes, err))
 			return false;
 		size = bytes.size;

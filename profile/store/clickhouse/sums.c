@@ -35,9 +35,8 @@ static uint64_t sums_kind(const struct profile *profile, const struct summary_se
 		profile->facts.call_graph, profile->facts.tool };
 	static const char *const labels[] = { PROFILE_LABEL_SERVICE, PROFILE_LABEL_VERSION, PROFILE_LABEL_COMMIT,
 		PROFILE_LABEL_ENVIRONMENT };
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(1 << 20);
 
-	buffer_init(&text, 1 << 20);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		row_append_string(&text, profile_string(profile, facts[i]));
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
@@ -159,10 +158,9 @@ bool clickhouse_append_sums(const struct profile *profile, const struct store_pa
 	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
 	uint32_t types[PROFILE_MAX_VALUE_TYPES];
 	size_t count = sums_value_types(profile, types);
-	struct buffer metrics;
+	struct buffer metrics = BUFFER_INIT(1 << 20);
 	bool ok = summary_set_create(&set, err);
 
-	buffer_init(&metrics, 1 << 20);
 	for (size_t i = 0; ok && i < count; i++) {
 		char name[256];
 		struct summary_options options = { .metric = name, .name = "", .id = { parcel->id[0], parcel->id[1] } };

@@ -61,7 +61,7 @@ bool pyroscope_ask(struct courier *courier, const struct pyroscope_call *call, s
 	const struct http_patience patience = {
 		.seconds = call->patience_s, .is_done = call->is_done, .context = call->context
 	};
-	CLEANUP(buffer_deinit) struct buffer path = { 0 };
+	CLEANUP(buffer_deinit) struct buffer path = BUFFER_INIT(1 << 16);
 	struct http_request request = { .method = "POST",
 		.headers = { "Content-Type: application/proto", "Connect-Protocol-Version: 1" },
 		.body = call->message->data ? call->message->data : "",
@@ -70,7 +70,6 @@ bool pyroscope_ask(struct courier *courier, const struct pyroscope_call *call, s
 		.max_answer_bytes = call->max_answer_bytes };
 
 	*status = 0;
-	buffer_init(&path, 1 << 16);
 	buffer_printf(&path, "%s/%s", courier->address->path, call->method);
 	if (!buffer_ok(&path, err))
 		return false;

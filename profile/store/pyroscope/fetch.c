@@ -80,9 +80,8 @@ static bool append_selector(const struct fetch *fetch, size_t group, struct buff
 	const struct pyroscope_query *query = fetch->query;
 	size_t from = group * query->instance_count / fetch->group_count;
 	size_t until = (group + 1) * query->instance_count / fetch->group_count;
-	CLEANUP(buffer_deinit) struct buffer pattern = { 0 };
+	CLEANUP(buffer_deinit) struct buffer pattern = BUFFER_INIT(1 << 20);
 
-	buffer_init(&pattern, 1 << 20);
 	buffer_printf(selector, "{%.*s%s", (int)query->matchers.size, query->matchers.data ? query->matchers.data : "",
 		query->instance_label && query->matchers.size > 0 ? "," : "");
 	for (size_t i = from; i < until; i++) {
@@ -202,8 +201,8 @@ static void append_corrections(struct buffer *tail, const struct slice *slice)
 static bool pyroscope_fetch_hand_over(
 	struct fetch *fetch, const struct slice *slice, size_t group, struct byte_reader pprof, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer tail = { 0 };
-	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	CLEANUP(buffer_deinit) struct buffer tail = BUFFER_INIT(64);
+	CLEANUP(buffer_deinit) struct buffer name = BUFFER_INIT(1024);
 	CLEANUP(cleanup_close) int fd = -1;
 	bool has_samples, is_cut;
 
@@ -217,8 +216,6 @@ static bool pyroscope_fetch_hand_over(
 		return error_set(err, ERROR_LIMIT,
 			"the profiles that the address asks for have more than %d MiB; ask for a shorter time, or fewer",
 			MOST_ALL_BYTES >> 20);
-	buffer_init(&tail, 64);
-	buffer_init(&name, 1024);
 	append_corrections(&tail, slice);
 	if (!name_profile(fetch, slice, group, &name, err) || !courier_file(&fd, err))
 		return false;
@@ -230,12 +227,11 @@ static bool pyroscope_fetch_hand_over(
 static bool fetch_slice(struct fetch *fetch, const struct slice *slice, size_t group, struct error *err)
 {
 	enum { NOT_FOUND = 404, NOT_IMPLEMENTED = 501 };
-	CLEANUP(buffer_deinit) struct buffer selector = { 0 };
+	CLEANUP(buffer_deinit) struct buffer selector = BUFFER_INIT(1 << 22);
 	struct http_answer answer = { .fd = -1 };
 	int status;
 	bool ok;
 
-	buffer_init(&selector, 1 << 22);
 	if (!append_selector(fetch, group, &selector, err))
 		return false;
 	ok = ask_merged(fetch, slice, &selector, &answer, &status, err);

@@ -73,12 +73,11 @@ static int64_t start_of(const struct profile *profile)
 static bool write_pieces(const struct profile *profile, const char *family, struct pyroscope_split *split,
 	struct store_parcel *parcel, struct buffer *description, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer type = { 0 };
+	CLEANUP(buffer_deinit) struct buffer type = BUFFER_INIT(1 << 16);
 	struct pyroscope_piece piece;
 	uint32_t count = 0;
 	bool is_there;
 
-	buffer_init(&type, 1 << 16);
 	for (;; count++) {
 		struct pyroscope_described row;
 
@@ -117,7 +116,7 @@ bool pyroscope_prepare(const struct profile *profile, const struct store_filter 
 {
 	struct pyroscope_series series = { 0 };
 	struct pyroscope_split *split = NULL;
-	CLEANUP(buffer_deinit) struct buffer description = { 0 };
+	CLEANUP(buffer_deinit) struct buffer description = BUFFER_INIT((size_t)1 << 24);
 	const struct pyroscope_head head = { .start_unix_ns = start_of(profile),
 		.duration_ns = profile->run_count > 0 ? profile->runs[0].duration_ns : 0 };
 	const char *family = family_of(profile);
@@ -129,7 +128,6 @@ bool pyroscope_prepare(const struct profile *profile, const struct store_filter 
 	for (size_t i = 0; i < label_count; i++)
 		if (strcmp(labels[i].key, "__name__") == 0)
 			family = labels[i].value;
-	buffer_init(&description, (size_t)1 << 24);
 	buffer_append(&description, &head, sizeof(head));
 	ok = pyroscope_make_series(profile, labels, label_count, family, &series, &parcel->notices, err) &&
 	     pyroscope_split_create(profile, &split, err);

@@ -81,9 +81,8 @@ void pyroscope_query_deinit(struct pyroscope_query *query)
 
 static void put_selector(struct buffer *message, uint32_t field, const struct pyroscope_query *query)
 {
-	CLEANUP(buffer_deinit) struct buffer selector = { 0 };
+	CLEANUP(buffer_deinit) struct buffer selector = BUFFER_INIT(MOST_MATCHER_BYTES + 2);
 
-	buffer_init(&selector, MOST_MATCHER_BYTES + 2);
 	buffer_printf(&selector, "{%.*s}", (int)query->matchers.size, query->matchers.data ? query->matchers.data : "");
 	pyroscope_put_bytes(message, field, selector.data, selector.size);
 	message->failed |= selector.failed;
@@ -226,9 +225,8 @@ static bool is_metric(const char *type, const char *metric)
 static bool choose_type(struct pyroscope_query *query, const struct values *types, struct error *err)
 {
 	const char *metric = store_address_filter(query->address, "metric"), *chosen = NULL;
-	CLEANUP(buffer_deinit) struct buffer names = { 0 };
+	CLEANUP(buffer_deinit) struct buffer names = BUFFER_INIT(HTTP_MAX_WORDS);
 
-	buffer_init(&names, HTTP_MAX_WORDS);
 	for (size_t i = 0; i < types->count; i++) {
 		const char *type = types->items[i];
 
@@ -273,12 +271,11 @@ static bool choose_instances(struct pyroscope_query *query, const struct http_an
 /* Types and instances, by the labels that the series have. */
 static bool ask_series(struct pyroscope_query *query, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer message = { 0 };
+	CLEANUP(buffer_deinit) struct buffer message = BUFFER_INIT(1 << 20);
 	CLEANUP(values_deinit) struct values types = { 0 };
 	struct http_answer answer = { .fd = -1 };
 	bool ok;
 
-	buffer_init(&message, 1 << 20);
 	put_selector(&message, 1, query);
 	pyroscope_put_text(&message, 2, type_label);
 	for (size_t i = 0; i < LABEL_COUNT; i++)
@@ -327,13 +324,12 @@ static bool mark_points(struct pyroscope_query *query, const struct http_answer 
 
 static bool ask_when(struct pyroscope_query *query, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer message = { 0 };
+	CLEANUP(buffer_deinit) struct buffer message = BUFFER_INIT(1 << 20);
 	struct http_answer answer = { .fd = -1 };
 	double step_s = (double)query->bucket_ms / 1000;
 	bool ok;
 
 	memset(query->has_profiles, 0, sizeof(query->has_profiles));
-	buffer_init(&message, 1 << 20);
 	pyroscope_put_text(&message, 1, query->type);
 	put_selector(&message, 2, query);
 	pyroscope_put_number(&message, 3, (uint64_t)query->from_ms);

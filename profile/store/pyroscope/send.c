@@ -225,9 +225,8 @@ static bool pyroscope_send_find_place(struct pyroscope_send_piece *piece, bool *
 
 static bool pack_piece(const struct pyroscope_send_piece *piece, int fd, struct buffer *packed, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT((size_t)PYROSCOPE_MAX_BYTES + 64);
 
-	buffer_init(&bytes, (size_t)PYROSCOPE_MAX_BYTES + 64);
 	if (piece->size > PYROSCOPE_MAX_BYTES)
 		return error_set(err, ERROR_FORMAT, "what is to be sent is incomplete");
 	if (!pyroscope_send_read_file(fd, piece->offset, (size_t)piece->size, &bytes, err))
@@ -289,13 +288,12 @@ static bool send_piece(struct pyroscope_send_piece *piece, int fd, enum store_se
 bool pyroscope_send(
 	struct courier *courier, const struct store_parcel *parcel, enum store_sent *sent, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(MOST_DESCRIPTION_BYTES);
 	struct described described = { 0 };
 	uint64_t offset = 0;
 	bool cannot_ask = false;
 
 	*sent = STORE_WAS_THERE;
-	buffer_init(&bytes, MOST_DESCRIPTION_BYTES);
 	if (!read_description(parcel->parts[1], &bytes, &described, err))
 		return false;
 	for (uint32_t number = 0; byte_reader_left(&described.rows) > 0; number++) {

@@ -124,11 +124,10 @@ bool pyroscope_make_series(const struct profile *profile, const struct store_fil
 	const char *family, struct pyroscope_series *series, struct buffer *notices, struct error *err)
 {
 	CLEANUP(cleanup_free) struct pyroscope_pairs *pairs = calloc(1, sizeof(*pairs));
-	CLEANUP(buffer_deinit) struct buffer entry = { 0 };
+	CLEANUP(buffer_deinit) struct buffer entry = BUFFER_INIT((size_t)1 << 16);
 
 	buffer_init(&series->message, (size_t)1 << 20);
 	buffer_init(&series->selector, (size_t)1 << 20);
-	buffer_init(&entry, (size_t)1 << 16);
 	if (!pairs)
 		return error_set_memory(err);
 	list_pairs(profile, labels, label_count, family, pairs);

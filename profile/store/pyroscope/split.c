@@ -337,13 +337,11 @@ static bool put_stack(struct pyroscope_split *split, uint32_t stack, size_t most
 
 static bool put_sample(struct pyroscope_split *split, uint32_t stack, const int64_t *values, size_t most)
 {
-	CLEANUP(buffer_deinit) struct buffer ids = { 0 };
-	CLEANUP(buffer_deinit) struct buffer numbers = { 0 };
+	CLEANUP(buffer_deinit) struct buffer ids = BUFFER_INIT(PYROSCOPE_MAX_BYTES);
+	CLEANUP(buffer_deinit) struct buffer numbers = BUFFER_INIT(PYROSCOPE_MAX_BYTES);
 	struct buffer *entry = &split->entry;
 	bool is_cut;
 
-	buffer_init(&ids, PYROSCOPE_MAX_BYTES);
-	buffer_init(&numbers, PYROSCOPE_MAX_BYTES);
 	is_cut = put_stack(split, stack, most, &ids);
 	for (size_t i = 0; i < split->value_type_count; i++)
 		buffer_append_varint(&numbers, (uint64_t)values[i]);
