@@ -6,7 +6,7 @@
 /*
  * Protobuf's wire format (protobuf.dev, "Encoding"), as a walk over the fields of a message. Foreign profiles are read
  * this way: each message is handled where it stands, so that a hostile file of many empty messages does not allocate
- * one object for each. What the fields mean is in profile/pprof_message.h.
+ * one object for each. What the fields mean is in profile/proto.h.
  */
 
 /* A field's content: `number` of a varint or fixed-size number, `bytes` of a field with a length. */
@@ -49,6 +49,11 @@ static inline struct byte_reader protobuf_split(struct byte_reader *r, uint64_t 
 	}
 	r->pos += size;
 	return (struct byte_reader){ .start = start, .pos = start, .end = start + size };
+}
+
+static inline int64_t protobuf_zigzag(uint64_t number)
+{
+	return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
 }
 
 /*
@@ -101,6 +106,7 @@ static inline bool protobuf_next_number(struct byte_reader *message, struct prot
 	message->failed |= field->bytes.failed;
 	return !message->failed;
 }
+
 /* Counts the numbers of a packed column: each ends with a byte below 128. */
 size_t protobuf_count_varints(const struct byte_reader *column);
 

@@ -20,7 +20,7 @@ void profile_written_deinit(struct profile_written *written)
 
 static uint32_t hash_number(void)
 {
-	return pprof_number_of(&pprof__profile__descriptor, offsetof(Pprof__Profile, message_hash));
+	return proto_number_of(&pprof__profile__descriptor, offsetof(Pprof__Profile, message_hash));
 }
 
 /* ---- Writing ---- */

@@ -60,9 +60,9 @@ bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader m
 
 	extension->is_there |= byte_reader_left(&message) > 0;
 	while (protobuf_next_field(&message, &field)) {
-		const ProtobufCFieldDescriptor *described = pprof_describe(&pprof__extension__descriptor, field.id);
+		const ProtobufCFieldDescriptor *described = proto_describe(&pprof__extension__descriptor, field.id);
 
-		pprof_set_member(&extension->numbers.base, &field);
+		proto_set_member(&extension->numbers.base, &field);
 		if (described && field.has_bytes && !pprof_extension_add_piece(extension, described, &field.bytes, err))
 			return false;
 	}
@@ -89,7 +89,7 @@ bool pprof_extension_ok(const struct pprof_extension *extension, struct error *e
 
 bool pprof_read_numbers(struct byte_reader bytes, ProtobufCMessage *message, const char *what, struct error *err)
 {
-	return pprof_set_members(message, bytes) ||
+	return proto_set_members(message, bytes) ||
 	       error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: %s", what);
 }
 
@@ -140,19 +140,19 @@ static bool read_run(
 
 /* A walk over the entries of a table in the extension, which may consist of several pieces. */
 struct extension_walk {
-	struct pprof_walk pieces, entries;
+	struct proto_walk pieces, entries;
 };
 
 static struct extension_walk walk_extension(const struct pprof_reader *r, size_t member)
 {
 	return (struct extension_walk){ pprof_walk_table(r, PPROF_TABLE(kelvin)),
-		pprof_walk(byte_reader_over(NULL, 0), &pprof__extension__descriptor, member) };
+		proto_walk(byte_reader_over(NULL, 0), &pprof__extension__descriptor, member) };
 }
 
 static bool next_in_extension(struct extension_walk *walk, struct byte_reader *message)
 {
-	while (!pprof_next_entry(&walk->entries, message))
-		if (!pprof_next_entry(&walk->pieces, &walk->entries.left))
+	while (!proto_next_entry(&walk->entries, message))
+		if (!proto_next_entry(&walk->pieces, &walk->entries.left))
 			return false;
 	return true;
 }
@@ -252,7 +252,7 @@ static bool read_run_events(
 	bool one_run = profile->run_count == 1, went_back = false;
 
 	for (uint64_t i = 0; i < count; i++) {
-		int64_t delta = pprof_zigzag(protobuf_varint(&deltas));
+		int64_t delta = protobuf_zigzag(protobuf_varint(&deltas));
 		uint64_t sample = protobuf_varint(&samples);
 
 		if (delta > last - time || time + delta < 0 || sample >= sample_count ||
@@ -376,7 +376,7 @@ bool pprof_read_timeline(struct pprof_reader *r, struct error *err)
 bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader message = r->extension.columns[PPROF_COLUMN(quality)], stops;
-	struct pprof_walk walk = pprof_walk(message, &pprof__quality__descriptor, offsetof(Pprof__Quality, stops));
+	struct proto_walk walk = proto_walk(message, &pprof__quality__descriptor, offsetof(Pprof__Quality, stops));
 	struct profile_quality *out = &r->profile->quality;
 	Pprof__Quality in = PPROF__QUALITY__INIT;
 
@@ -393,7 +393,7 @@ bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 		.lost_sideband = in.lost_sideband,
 		.frame_pointer_frames = in.frame_pointer_frames,
 		.frames = in.frames };
-	if (pprof_next_entry(&walk, &stops))
+	if (proto_next_entry(&walk, &stops))
 		for (size_t i = 0; i < PROFILE_STOP_COUNT && stops.pos < stops.end; i++)
 			out->stops[i] = protobuf_varint(&stops);
 	return true;
@@ -403,8 +403,8 @@ bool pprof_read_verification(struct pprof_reader *r, struct error *err)
 {
 	const ProtobufCMessageDescriptor *type = &pprof__verification__descriptor;
 	struct byte_reader message = r->extension.columns[PPROF_COLUMN(verification)], column;
-	struct pprof_walk stacks = pprof_walk(message, type, offsetof(Pprof__Verification, stacks));
-	struct pprof_walk differences = pprof_walk(message, type, offsetof(Pprof__Verification, difference));
+	struct proto_walk stacks = proto_walk(message, type, offsetof(Pprof__Verification, stacks));
+	struct proto_walk differences = proto_walk(message, type, offsetof(Pprof__Verification, difference));
 	struct profile_verification *out = &r->profile->verification;
 	Pprof__Verification in = PPROF__VERIFICATION__INIT;
 
@@ -415,10 +415,10 @@ bool pprof_read_verification(struct pprof_reader *r, struct error *err)
 	*out = (struct profile_verification){
 		.is_there = true, .names_equal = in.names_equal, .names_other = in.names_other
 	};
-	if (pprof_next_entry(&stacks, &column))
+	if (proto_next_entry(&stacks, &column))
 		for (size_t i = 0; i < PROFILE_COMPARISON_COUNT && column.pos < column.end; i++)
 			out->stacks[i] = protobuf_varint(&column);
-	if (!pprof_next_entry(&differences, &column))
+	if (!proto_next_entry(&differences, &column))
 		return true;
 	while (column.pos < column.end && out->difference_count < PROFILE_ROOM_FOR_DIFFERENCES)
 		if (!pprof_string_id(r, (int64_t)protobuf_varint(&column), &out->differences[out->difference_count++],

@@ -43,10 +43,10 @@ static bool pprof_survey(struct pprof_reader *r, struct error *err)
 	struct protobuf_field field;
 
 	for (; protobuf_next_field(&walk, &field); start = byte_reader_offset(&walk)) {
-		size_t member = pprof_member(&pprof__profile__descriptor, field.id);
+		size_t member = proto_member(&pprof__profile__descriptor, field.id);
 
 		if (!field.has_bytes) {
-			pprof_set_member(&r->numbers.base, &field);
+			proto_set_member(&r->numbers.base, &field);
 			continue;
 		}
 		count_entry(&r->sections[member / sizeof(size_t)], start, byte_reader_offset(&walk));

@@ -93,7 +93,7 @@ COMMON_MUST_CHECK
 bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err);
 
 /* Returns a walk over a table, which stands at PPROF_TABLE(). */
-struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table);
+struct proto_walk pprof_walk_table(const struct pprof_reader *r, size_t table);
 
 /* Returns a string of the file; "" where it is not there. Borrowed from the profile. */
 const char *pprof_text_of(const struct pprof_reader *r, int64_t index);

@@ -58,7 +58,7 @@ static bool read_exchange_readings(struct pprof_reader *r, const uint32_t *ids, 
 
 	while (exchanges->pos < exchanges->end) {
 		uint64_t position = protobuf_varint(exchanges), count = protobuf_varint(counts);
-		int64_t delta = pprof_zigzag(protobuf_varint(times));
+		int64_t delta = protobuf_zigzag(protobuf_varint(times));
 
 		if (position >= id_count || delta > INT64_MAX - time || time + delta < 0)
 			return error_set(err, ERROR_FORMAT, "reading %zu of requests is malformed",

@@ -32,7 +32,7 @@ static bool read_label(const struct pprof_reader *r, struct byte_reader message,
 	Pprof__Label label = PPROF__LABEL__INIT;
 	uint32_t string, key;
 
-	if (!pprof_set_members(&label.base, message))
+	if (!proto_set_members(&label.base, message))
 		return error_set(err, ERROR_FORMAT, "a label is malformed");
 	if (!pprof_string_id(r, label.key, &key, "a label's key", err) ||
 		!pprof_string_id(r, label.str, &string, "a label", err))
@@ -232,7 +232,7 @@ static bool take_fields(struct pprof_reader *r, struct byte_reader message, stru
 	struct protobuf_field field;
 
 	while (protobuf_next_field(&message, &field)) {
-		size_t member = pprof_member(&pprof__sample__descriptor, field.id);
+		size_t member = proto_member(&pprof__sample__descriptor, field.id);
 
 		if (member == offsetof(Pprof__Sample, location_id) && !take_locations(r, &message, &field, sample, err))
 			return false;
@@ -305,19 +305,19 @@ enum { LEAST_SAMPLE_BYTES = 8 };
 
 bool pprof_read_samples(struct pprof_reader *r, struct error *err)
 {
-	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(sample));
+	struct proto_walk walk = pprof_walk_table(r, PPROF_TABLE(sample));
 	struct byte_reader message;
 	size_t count = r->sections[PPROF_TABLE(sample)].count,
 	       likely = byte_reader_left(&walk.left) / LEAST_SAMPLE_BYTES;
 
 	r->before = byte_reader_over(NULL, 0);
 	r->depth_before = 0;
-	r->label_tag = pprof_number_of(&pprof__sample__descriptor, offsetof(Pprof__Sample, label)) << 3 | 2;
+	r->label_tag = proto_number_of(&pprof__sample__descriptor, offsetof(Pprof__Sample, label)) << 3 | 2;
 	r->in_order = true;
 	r->thread_before = -1;
 	if (!profile_reserve_samples(r->profile, count < likely ? count : likely, err))
 		return false;
-	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
+	for (size_t i = 0; proto_next_entry(&walk, &message); i++)
 		if (!pprof_samples_read_sample(r, message, i, err))
 			return false;
 	return true;

@@ -42,7 +42,7 @@ static bool read_mapping(struct pprof_reader *r, struct byte_reader message, siz
 	Pprof__Mapping in = PPROF__MAPPING__INIT;
 	struct profile_mapping mapping = { 0 };
 
-	if (!pprof_check(pprof_set_members(&in.base, message), "mapping", position, err) ||
+	if (!pprof_check(proto_set_members(&in.base, message), "mapping", position, err) ||
 		!id_table_add(&r->mapping_ids, in.id, position, "mapping", err) ||
 		!pprof_string_id(r, in.filename, &mapping.path, "a mapping's file", err) ||
 		!pprof_string_id(r, in.build_id, &mapping.build_id, "a mapping's build id", err))
@@ -57,13 +57,13 @@ static bool read_mapping(struct pprof_reader *r, struct byte_reader message, siz
 
 static bool read_mappings(struct pprof_reader *r, struct error *err)
 {
-	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(mapping));
+	struct proto_walk walk = pprof_walk_table(r, PPROF_TABLE(mapping));
 	struct byte_reader message;
 	size_t count = r->sections[PPROF_TABLE(mapping)].count;
 
 	if (!ARRAY_ZEROED(&r->mappings, count + 1, err) || !id_table_init(&r->mapping_ids, count, err))
 		return false;
-	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
+	for (size_t i = 0; proto_next_entry(&walk, &message); i++)
 		if (!read_mapping(r, message, i, err))
 			return false;
 	return true;
@@ -93,16 +93,16 @@ static void take_columns(struct pprof_reader *r, struct pprof_function *function
  */
 static bool pprof_tables_list_functions(struct pprof_reader *r, struct error *err)
 {
-	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(function));
+	struct proto_walk walk = pprof_walk_table(r, PPROF_TABLE(function));
 	struct byte_reader message;
 	size_t count = r->sections[PPROF_TABLE(function)].count;
 
 	if (!ARRAY_ZEROED(&r->functions, count + 1, err) || !id_table_init(&r->function_ids, count, err))
 		return false;
-	for (size_t i = 0; pprof_next_entry(&walk, &message); i++) {
+	for (size_t i = 0; proto_next_entry(&walk, &message); i++) {
 		Pprof__Function in = PPROF__FUNCTION__INIT;
 
-		if (!pprof_check(pprof_set_members(&in.base, message), "function", i, err) ||
+		if (!pprof_check(proto_set_members(&in.base, message), "function", i, err) ||
 			!id_table_add(&r->function_ids, in.id, i, "function", err))
 			return false;
 		r->functions[i] = (struct pprof_function){
@@ -169,7 +169,7 @@ static bool tables_read_line(struct pprof_reader *r, struct byte_reader message,
 	Pprof__Line in = PPROF__LINE__INIT;
 	uint32_t position;
 
-	if (!pprof_check(pprof_set_members(&in.base, message), "a line of location", of->id, err))
+	if (!pprof_check(proto_set_members(&in.base, message), "a line of location", of->id, err))
 		return false;
 	position = id_table_get(&r->function_ids, in.function_id);
 	if (position == HASH_MAP_NONE)
@@ -197,20 +197,20 @@ static void find_mapping(struct pprof_reader *r, const Pprof__Location *location
 static bool read_location(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
 {
 	CLEANUP(cleanup_free) struct profile_line *lines = NULL;
-	struct pprof_walk walk = pprof_walk(message, &pprof__location__descriptor, offsetof(Pprof__Location, line));
+	struct proto_walk walk = proto_walk(message, &pprof__location__descriptor, offsetof(Pprof__Location, line));
 	Pprof__Location location = PPROF__LOCATION__INIT;
 	struct byte_reader inner;
 	uint32_t mapping, module;
 	size_t count = 0;
 
-	if (!pprof_check(pprof_set_members(&location.base, message), "location", position, err) ||
+	if (!pprof_check(proto_set_members(&location.base, message), "location", position, err) ||
 		!id_table_add(&r->location_ids, location.id, position, "location", err))
 		return false;
 	find_mapping(r, &location, &mapping);
 	if (!ARRAY_ZEROED(&lines, location.n_line + 1, err))
 		return false;
 	module = mapping == PROFILE_NONE ? 0 : r->profile->mappings[mapping].module;
-	while (pprof_next_entry(&walk, &inner))
+	while (proto_next_entry(&walk, &inner))
 		if (!tables_read_line(r, inner, &location, module, &lines[count++], err))
 			return false;
 	if (count == 0 && r->is_growing)
@@ -225,13 +225,13 @@ static bool read_location(struct pprof_reader *r, struct byte_reader message, si
 
 static bool read_locations(struct pprof_reader *r, struct error *err)
 {
-	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(location));
+	struct proto_walk walk = pprof_walk_table(r, PPROF_TABLE(location));
 	struct byte_reader message;
 	size_t count = r->sections[PPROF_TABLE(location)].count;
 
 	if (!ARRAY_ZEROED(&r->locations, count + 1, err) || !id_table_init(&r->location_ids, count, err))
 		return false;
-	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
+	for (size_t i = 0; proto_next_entry(&walk, &message); i++)
 		if (!read_location(r, message, i, err))
 			return false;
 	return true;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table)
+struct proto_walk pprof_walk_table(const struct pprof_reader *r, size_t table)
 {
 	const struct pprof_section *section = &r->sections[table];
 
-	return pprof_walk(byte_reader_over(r->file.start + section->start, section->end - section->start),
+	return proto_walk(byte_reader_over(r->file.start + section->start, section->end - section->start),
 		&pprof__profile__descriptor, table * sizeof(size_t));
 }
 
@@ -68,7 +68,7 @@ static bool pprof_values_add_string(
 
 static bool pprof_values_read_strings(struct pprof_reader *r, struct error *err)
 {
-	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(string_table));
+	struct proto_walk walk = pprof_walk_table(r, PPROF_TABLE(string_table));
 	struct byte_reader string;
 	size_t count = r->sections[PPROF_TABLE(string_table)].count;
 
@@ -76,7 +76,7 @@ static bool pprof_values_read_strings(struct pprof_reader *r, struct error *err)
 	r->labels = malloc(count + 1);
 	if (!r->strings || !r->labels)
 		return error_set_memory(err);
-	while (pprof_next_entry(&walk, &string)) {
+	while (proto_next_entry(&walk, &string)) {
 		uint32_t *id = &r->strings[r->string_count];
 
 		if (r->string_count == 0 && byte_reader_left(&string) > 0)
@@ -100,17 +100,17 @@ static Pprof__ValueType read_value_type(struct byte_reader message)
 {
 	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT;
 
-	(void)!pprof_set_members(&type.base, message);
+	(void)!proto_set_members(&type.base, message);
 	return type;
 }
 
 static bool pprof_values_list_value_types(struct pprof_reader *r, Pprof__ValueType *types, struct error *err)
 {
-	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(sample_type));
+	struct proto_walk walk = pprof_walk_table(r, PPROF_TABLE(sample_type));
 	struct byte_reader message;
 	uint32_t ignored;
 
-	while (pprof_next_entry(&walk, &message)) {
+	while (proto_next_entry(&walk, &message)) {
 		if (r->type_count == PROFILE_MAX_VALUE_TYPES)
 			return error_set(err, ERROR_LIMIT, "more than %d value types", PROFILE_MAX_VALUE_TYPES);
 		types[r->type_count] = read_value_type(message);

@@ -14,7 +14,7 @@ static bool read_locks(struct pprof_reader *r, struct error *err)
 	while (columns[PPROF_COLUMN(lock_name)].pos < columns[PPROF_COLUMN(lock_name)].end) {
 		int64_t name = (int64_t)protobuf_varint(&columns[PPROF_COLUMN(lock_name)]),
 			module = (int64_t)protobuf_varint(&columns[PPROF_COLUMN(lock_module)]);
-		struct profile_lock lock = { .pid = (int32_t)pprof_zigzag(
+		struct profile_lock lock = { .pid = (int32_t)protobuf_zigzag(
 						     protobuf_varint(&columns[PPROF_COLUMN(lock_pid)])) };
 
 		if (!pprof_string_id(r, name, &lock.name, "the name of a lock", err) ||

@@ -10,6 +10,25 @@
 /* The most labels that a sample has by its thread: those below, and the benchmark in which it was taken. */
 enum { MOST_THREAD_LABELS = 5 };
 
+void *pprof_take(struct pprof_writer *w, size_t count, size_t size)
+{
+	void *memory = arena_alloc_array(&w->arena, count ? count : 1, size, 16);
+
+	if (!memory)
+		w->ok = false;
+	return memory;
+}
+
+void **pprof_take_messages(struct pprof_writer *w, size_t count, size_t size)
+{
+	void **pointers = pprof_take(w, count, sizeof(*pointers));
+	char *messages = pprof_take(w, count, size);
+
+	for (size_t i = 0; w->ok && i < count; i++)
+		pointers[i] = messages + i * size;
+	return pointers;
+}
+
 static void write_strings(struct pprof_writer *w)
 {
 	const struct string_table *strings = w->profile->strings;
@@ -428,13 +447,8 @@ static void write_tables(struct pprof_writer *w, const struct pprof_label_keys *
 
 static bool pack(const Pprof__Profile *message, struct buffer *out, struct error *err)
 {
-	size_t size = pprof__profile__get_packed_size(message);
-	uint8_t *room = size > 0 ? buffer_reserve(out, size) : NULL;
-
-	if (!room)
-		return buffer_ok(out, err);
-	buffer_commit(out, pprof__profile__pack(message, room));
-	return true;
+	proto_pack(out, &message->base);
+	return buffer_ok(out, err);
 }
 
 static bool pack_some_samples(struct pprof_writer *w, size_t first, size_t count, struct buffer *out, struct error *err)

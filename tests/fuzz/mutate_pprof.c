@@ -79,7 +79,7 @@ static void mutate_column(struct mutation *m, struct byte_reader column, struct 
 
 static bool is_string(const ProtobufCMessageDescriptor *type, uint32_t id)
 {
-	return type == &pprof__profile__descriptor && pprof_member(type, id) == offsetof(Pprof__Profile, string_table);
+	return type == &pprof__profile__descriptor && proto_member(type, id) == offsetof(Pprof__Profile, string_table);
 }
 
 static void mutate_bytes(struct mutation *m, const ProtobufCMessageDescriptor *type, const struct protobuf_field *field,
@@ -88,7 +88,7 @@ static void mutate_bytes(struct mutation *m, const ProtobufCMessageDescriptor *t
 	struct mutation_span span = { field->bytes.pos, byte_reader_left(&field->bytes) };
 
 	if (type == &pprof__extension__descriptor &&
-		pprof_member(type, field->id) == offsetof(Pprof__Extension, function_fingerprint)) {
+		proto_member(type, field->id) == offsetof(Pprof__Extension, function_fingerprint)) {
 		size_t at = out->size;
 
 		buffer_append(out, span.bytes, span.size);
@@ -106,7 +106,7 @@ static void mutate_bytes(struct mutation *m, const ProtobufCMessageDescriptor *t
 /* What a field with a length holds if that is a message; NULL: a column of numbers, or text. */
 static const ProtobufCMessageDescriptor *nested_in(const ProtobufCMessageDescriptor *type, uint32_t id)
 {
-	const ProtobufCFieldDescriptor *field = pprof_describe(type, id);
+	const ProtobufCFieldDescriptor *field = proto_describe(type, id);
 
 	return field && field->type == PROTOBUF_C_TYPE_MESSAGE ? field->descriptor : NULL;
 }
@@ -143,7 +143,7 @@ static bool is_fixed(const ProtobufCMessageDescriptor *type, const struct protob
 	/* The id is the first member of all three. */
 	return (type == &pprof__mapping__descriptor || type == &pprof__function__descriptor ||
 		       type == &pprof__location__descriptor) &&
-	       pprof_member(type, field->id) == offsetof(Pprof__Mapping, id);
+	       proto_member(type, field->id) == offsetof(Pprof__Mapping, id);
 }
 
 /* Most fields are strings or samples: half of the time one that stands where another id begins is chosen. */

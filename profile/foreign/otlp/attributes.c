@@ -57,13 +57,15 @@ bool otlp_attribute_value(
 
 	attribute->string = attribute->number = 0;
 	while (protobuf_next_field(&value, &field)) {
-		if (field.id == OTLP_VALUE_NUMBER)
+		size_t member = proto_member(&otlp__any_value__descriptor, field.id);
+
+		if (member == offsetof(Otlp__AnyValue, int_value))
 			attribute->number = (int64_t)field.number;
-		if (field.id == OTLP_VALUE_STRING && field.number < r->dictionary_strings) {
+		if (member == offsetof(Otlp__AnyValue, string_value_strindex) && field.number < r->dictionary_strings) {
 			attribute->string = (int64_t)field.number;
 			text = otlp_bytes_at(r, r->strings[field.number]);
 		}
-		if (field.id == OTLP_VALUE_TEXT && field.has_bytes) {
+		if (member == offsetof(Otlp__AnyValue, string_value) && field.has_bytes) {
 			text = field.bytes;
 			attribute->string = otlp_add_string(r, text.pos, byte_reader_left(&text));
 		}
@@ -129,11 +131,13 @@ static bool attributes_read_pair(
 	struct protobuf_field field;
 
 	while (protobuf_next_field(&pair, &field)) {
-		if (field.id == OTLP_PAIR_KEY && field.has_bytes)
+		size_t member = proto_member(&otlp__pair__descriptor, field.id);
+
+		if (member == offsetof(Otlp__Pair, key) && field.has_bytes)
 			key = field.bytes;
-		if (field.id == OTLP_PAIR_KEY_STRING && field.number < r->dictionary_strings)
+		if (member == offsetof(Otlp__Pair, key_strindex) && field.number < r->dictionary_strings)
 			key = otlp_bytes_at(r, r->strings[field.number]);
-		if (field.id == OTLP_PAIR_VALUE && field.has_bytes)
+		if (member == offsetof(Otlp__Pair, value) && field.has_bytes)
 			value = field.bytes;
 	}
 	*attribute = (struct otlp_attribute){ .meaning = otlp_meaning_of(&key) };
@@ -143,11 +147,13 @@ static bool attributes_read_pair(
 
 bool otlp_read_resource(struct otlp_reader *r, struct byte_reader resource, struct otlp_owner *owner, struct error *err)
 {
+	struct proto_walk walk =
+		proto_walk(resource, &otlp__resource__descriptor, offsetof(Otlp__Resource, attributes));
 	bool is_met[OTLP_LABELS] = { false };
 	struct byte_reader pair;
 	struct otlp_attribute attribute;
 
-	while (otlp_next(&resource, OTLP_RESOURCE_ATTRIBUTES, &pair)) {
+	while (proto_next_entry(&walk, &pair)) {
 		if (!attributes_read_pair(r, pair, &attribute, err))
 			return false;
 		otlp_owner_take(owner, &attribute);
@@ -159,5 +165,5 @@ bool otlp_read_resource(struct otlp_reader *r, struct byte_reader resource, stru
 	/* What only some resources say is not true of all. */
 	for (size_t i = 0; i < OTLP_LABELS; i++)
 		r->labels[i].differs |= !is_met[i];
-	return otlp_check(&resource, "a resource", err);
+	return otlp_check(&walk.left, "a resource", err);
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "profile/foreign/otlp/otlp.h"
-#include "profile/foreign/otlp/schema.h"
+#include "profile/pprof_message.h"
+
+#include "otlp.pb-c.h"
 
 /* Private to profile/foreign/otlp: what is known of a file while pprof is made of it, and the words that it is written
  * in. */
@@ -87,6 +89,15 @@ struct otlp_reader {
 	struct buffer sample, packed; /* scratch */
 };
 
+/* The numbers of fields that hold messages. */
+#define OTLP_DATA(member) proto_number_of(&otlp__profiles_data__descriptor, offsetof(Otlp__ProfilesData, member))
+#define OTLP_RESOURCE(member)                                                                                          \
+	proto_number_of(&otlp__resource_profiles__descriptor, offsetof(Otlp__ResourceProfiles, member))
+#define OTLP_SCOPE(member) proto_number_of(&otlp__scope_profiles__descriptor, offsetof(Otlp__ScopeProfiles, member))
+#define OTLP_PROFILE(member) proto_number_of(&otlp__profile__descriptor, offsetof(Otlp__Profile, member))
+#define OTLP_DICTIONARY(member) proto_number_of(&otlp__dictionary__descriptor, offsetof(Otlp__Dictionary, member))
+#define PPROF_PROFILE(member) proto_number_of(&pprof__profile__descriptor, offsetof(Pprof__Profile, member))
+
 /* ---- Reading ---- */
 
 struct otlp_place otlp_place_of(const struct otlp_reader *r, const struct byte_reader *bytes);
@@ -98,6 +109,10 @@ bool otlp_next(struct byte_reader *message, uint32_t id, struct byte_reader *inn
 /* Fails unless all of a message was read. */
 COMMON_MUST_CHECK
 bool otlp_check(const struct byte_reader *message, const char *what, struct error *err);
+
+/* Sets the members of a message that are numbers. */
+COMMON_MUST_CHECK
+bool otlp_set_members(ProtobufCMessage *message, struct byte_reader bytes, const char *what, struct error *err);
 
 /* ---- Attributes ---- */
 
@@ -130,49 +145,6 @@ bool otlp_read_resource(
 
 /* Adds a string, which is not looked for among those that are there. */
 int64_t otlp_add_string(struct otlp_reader *r, const void *text, size_t size);
-
-void otlp_append_number(struct buffer *out, uint32_t field, uint64_t number);
-void otlp_append_bytes(struct buffer *out, uint32_t field, const void *bytes, size_t size);
-
-/* The fields of pprof that are written: github.com/google/pprof, proto/profile.proto. */
-enum {
-	PPROF_PROFILE_TYPE = 1,
-	PPROF_PROFILE_SAMPLE = 2,
-	PPROF_PROFILE_MAPPING = 3,
-	PPROF_PROFILE_LOCATION = 4,
-	PPROF_PROFILE_FUNCTION = 5,
-	PPROF_PROFILE_STRING = 6,
-	PPROF_PROFILE_TIME = 9,
-	PPROF_PROFILE_DURATION = 10,
-	PPROF_PROFILE_PERIOD_TYPE = 11,
-	PPROF_PROFILE_PERIOD = 12,
-	PPROF_PROFILE_DEFAULT = 14,
-	PPROF_TYPE_TYPE = 1,
-	PPROF_TYPE_UNIT = 2,
-	PPROF_SAMPLE_LOCATIONS = 1,
-	PPROF_SAMPLE_VALUES = 2,
-	PPROF_SAMPLE_LABEL = 3,
-	PPROF_LABEL_KEY = 1,
-	PPROF_LABEL_STRING = 2,
-	PPROF_LABEL_NUMBER = 3,
-	PPROF_MAPPING_ID = 1,
-	PPROF_MAPPING_START = 2,
-	PPROF_MAPPING_LIMIT = 3,
-	PPROF_MAPPING_OFFSET = 4,
-	PPROF_MAPPING_FILE = 5,
-	PPROF_MAPPING_BUILD_ID = 6,
-	PPROF_LOCATION_ID = 1,
-	PPROF_LOCATION_MAPPING = 2,
-	PPROF_LOCATION_ADDRESS = 3,
-	PPROF_LOCATION_LINE = 4,
-	PPROF_LINE_FUNCTION = 1,
-	PPROF_LINE_LINE = 2,
-	PPROF_FUNCTION_ID = 1,
-	PPROF_FUNCTION_NAME = 2,
-	PPROF_FUNCTION_SYSTEM_NAME = 3,
-	PPROF_FUNCTION_FILE = 4,
-	PPROF_FUNCTION_START_LINE = 5,
-};
 
 /* Reads the dictionary and appends pprof's tables. */
 COMMON_MUST_CHECK

@@ -18,7 +18,7 @@ static struct table_walk table_walk(const struct otlp_reader *r, uint32_t table)
 static bool table_next(struct table_walk *walk, struct byte_reader *entry)
 {
 	while (!otlp_next(&walk->dictionary, walk->table, entry))
-		if (walk->dictionary.failed || !otlp_next(&walk->file, OTLP_DATA_DICTIONARY, &walk->dictionary))
+		if (walk->dictionary.failed || !otlp_next(&walk->file, OTLP_DATA(dictionary), &walk->dictionary))
 			return false;
 	return true;
 }
@@ -30,7 +30,7 @@ static bool table_check(const struct table_walk *walk, struct error *err)
 
 static bool dictionary_read_strings(struct otlp_reader *r, struct error *err)
 {
-	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_STRINGS);
+	struct table_walk walk = table_walk(r, OTLP_DICTIONARY(string_table));
 	struct byte_reader text;
 
 	while (table_next(&walk, &text)) {
@@ -48,7 +48,7 @@ static bool dictionary_read_strings(struct otlp_reader *r, struct error *err)
 
 static bool dictionary_read_attributes(struct otlp_reader *r, struct error *err)
 {
-	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_ATTRIBUTES);
+	struct table_walk walk = table_walk(r, OTLP_DICTIONARY(attribute_table));
 	struct byte_reader message;
 
 	while (table_next(&walk, &message)) {
@@ -58,11 +58,13 @@ static bool dictionary_read_attributes(struct otlp_reader *r, struct error *err)
 		uint64_t name = 0;
 
 		while (protobuf_next_field(&message, &field)) {
-			if (field.id == OTLP_ATTRIBUTE_KEY && field.number < r->dictionary_strings) {
+			size_t member = proto_member(&otlp__attribute__descriptor, field.id);
+
+			if (member == offsetof(Otlp__Attribute, key_strindex) && field.number < r->dictionary_strings) {
 				name = field.number;
 				key = otlp_bytes_at(r, r->strings[name]);
 			}
-			if (field.id == OTLP_ATTRIBUTE_VALUE && field.has_bytes)
+			if (member == offsetof(Otlp__Attribute, value) && field.has_bytes)
 				value = field.bytes;
 		}
 		attribute.meaning = otlp_meaning_of(&key);
@@ -78,7 +80,7 @@ static bool dictionary_read_attributes(struct otlp_reader *r, struct error *err)
 
 static bool read_stacks(struct otlp_reader *r, struct error *err)
 {
-	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_STACKS);
+	struct table_walk walk = table_walk(r, OTLP_DICTIONARY(stack_table));
 	struct byte_reader message;
 
 	while (table_next(&walk, &message)) {
@@ -90,9 +92,10 @@ static bool read_stacks(struct otlp_reader *r, struct error *err)
 }
 
 /* Returns the first attribute of a message that has this meaning; NULL: none. */
-static const struct otlp_attribute *attribute_of(
-	const struct otlp_reader *r, struct byte_reader message, uint32_t field_id, enum otlp_meaning meaning)
+static const struct otlp_attribute *attribute_of(const struct otlp_reader *r, struct byte_reader message,
+	const ProtobufCMessageDescriptor *type, size_t member, enum otlp_meaning meaning)
 {
+	uint32_t field_id = proto_number_of(type, member);
 	struct protobuf_field field;
 	uint64_t index;
 
@@ -110,37 +113,32 @@ static const struct otlp_attribute *attribute_of(
 /* Mapping 0 stands for none, as in pprof. */
 static bool dictionary_write_mappings(struct otlp_reader *r, struct error *err)
 {
-	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_MAPPINGS);
+	struct table_walk walk = table_walk(r, OTLP_DICTIONARY(mapping_table));
 	struct byte_reader message;
+	Pprof__Mapping out;
 
 	for (; table_next(&walk, &message); r->mapping_count++) {
-		static const uint32_t fields[] = {
-			[OTLP_MAPPING_START] = PPROF_MAPPING_START,
-			[OTLP_MAPPING_LIMIT] = PPROF_MAPPING_LIMIT,
-			[OTLP_MAPPING_OFFSET] = PPROF_MAPPING_OFFSET,
-			[OTLP_MAPPING_FILE] = PPROF_MAPPING_FILE,
-		};
-		const struct otlp_attribute *build_id =
-			attribute_of(r, message, OTLP_MAPPING_ATTRIBUTES, OTLP_MEANS_BUILD_ID);
-		struct protobuf_field field;
+		const struct otlp_attribute *build_id = attribute_of(r, message, &otlp__mapping__descriptor,
+			offsetof(Otlp__Mapping, attribute_indices), OTLP_MEANS_BUILD_ID);
+		Otlp__Mapping in = OTLP__MAPPING__INIT;
 
-		r->packed.size = 0;
-		otlp_append_number(&r->packed, PPROF_MAPPING_ID, r->mapping_count);
-		while (protobuf_next_field(&message, &field))
-			if (field.id < sizeof(fields) / sizeof(fields[0]) && !field.has_bytes)
-				otlp_append_number(&r->packed, fields[field.id], field.number);
-		if (build_id)
-			otlp_append_number(&r->packed, PPROF_MAPPING_BUILD_ID, (uint64_t)build_id->string);
-		if (!otlp_check(&message, "a mapping", err))
+		if (!otlp_set_members(&in.base, message, "a mapping", err))
 			return false;
+		pprof__mapping__init(&out);
+		out.id = r->mapping_count;
+		out.memory_start = in.memory_start;
+		out.memory_limit = in.memory_limit;
+		out.file_offset = in.file_offset;
+		out.filename = in.filename_strindex;
+		out.build_id = build_id ? build_id->string : 0;
 		if (r->mapping_count > 0)
-			otlp_append_bytes(&r->out, PPROF_PROFILE_MAPPING, r->packed.data, r->packed.size);
+			proto_append(&r->out, PPROF_PROFILE(mapping), &out.base, NULL);
 	}
 	r->mapping_count += r->mapping_count == 0;
-	r->packed.size = 0;
-	otlp_append_number(&r->packed, PPROF_MAPPING_ID, r->mapping_count);
-	otlp_append_number(&r->packed, PPROF_MAPPING_FILE, (uint64_t)r->kernel);
-	otlp_append_bytes(&r->out, PPROF_PROFILE_MAPPING, r->packed.data, r->packed.size);
+	pprof__mapping__init(&out);
+	out.id = r->mapping_count;
+	out.filename = r->kernel;
+	proto_append(&r->out, PPROF_PROFILE(mapping), &out.base, NULL);
 	return table_check(&walk, err);
 }
 
@@ -157,30 +155,23 @@ static size_t count_entries(const struct otlp_reader *r, uint32_t table)
 
 static bool dictionary_write_functions(struct otlp_reader *r, struct error *err)
 {
-	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_FUNCTIONS);
+	struct table_walk walk = table_walk(r, OTLP_DICTIONARY(function_table));
 	struct byte_reader message;
 
-	r->function_count = count_entries(r, OTLP_DICTIONARY_FUNCTIONS);
+	r->function_count = count_entries(r, OTLP_DICTIONARY(function_table));
 	for (size_t i = 0; table_next(&walk, &message); i++) {
-		static const uint32_t fields[] = {
-			[OTLP_FUNCTION_NAME] = PPROF_FUNCTION_NAME,
-			[OTLP_FUNCTION_SYSTEM_NAME] = PPROF_FUNCTION_SYSTEM_NAME,
-			[OTLP_FUNCTION_FILE] = PPROF_FUNCTION_FILE,
-			[OTLP_FUNCTION_START_LINE] = PPROF_FUNCTION_START_LINE,
-		};
-		struct protobuf_field field;
+		Otlp__Function in = OTLP__FUNCTION__INIT;
+		Pprof__Function out = PPROF__FUNCTION__INIT;
 
-		r->packed.size = 0;
-		otlp_append_number(&r->packed, PPROF_FUNCTION_ID, otlp_id(i, r->function_count));
-		while (protobuf_next_field(&message, &field)) {
-			if (field.id >= sizeof(fields) / sizeof(fields[0]) || field.has_bytes)
-				continue;
-			otlp_append_number(&r->packed, fields[field.id], field.number);
-			r->has_first_function |= i == 0 && field.number != 0;
-		}
-		if (!otlp_check(&message, "a function", err))
+		if (!otlp_set_members(&in.base, message, "a function", err))
 			return false;
-		otlp_append_bytes(&r->out, PPROF_PROFILE_FUNCTION, r->packed.data, r->packed.size);
+		out.id = otlp_id(i, r->function_count);
+		out.name = in.name_strindex;
+		out.system_name = in.system_name_strindex;
+		out.filename = in.filename_strindex;
+		out.start_line = in.start_line;
+		r->has_first_function |= i == 0 && (out.name || out.system_name || out.filename || out.start_line);
+		proto_append(&r->out, PPROF_PROFILE(function), &out.base, NULL);
 	}
 	return table_check(&walk, err);
 }
@@ -188,56 +179,50 @@ static bool dictionary_write_functions(struct otlp_reader *r, struct error *err)
 /* A line of function 0, which stands for none, is left out, so that the location is named by its address. */
 static bool dictionary_write_line(struct otlp_reader *r, struct byte_reader message, struct error *err)
 {
-	struct protobuf_field field;
-	uint64_t function = 0, line = 0;
-	struct buffer *out = &r->sample;
+	Otlp__Line in = OTLP__LINE__INIT;
+	Pprof__Line out = PPROF__LINE__INIT;
 
-	while (protobuf_next_field(&message, &field)) {
-		if (field.id == OTLP_LINE_FUNCTION)
-			function = field.number;
-		if (field.id == OTLP_LINE_LINE)
-			line = field.number;
-	}
-	if (function == 0 && !r->has_first_function)
-		return otlp_check(&message, "a line", err);
-	out->size = 0;
-	otlp_append_number(out, PPROF_LINE_FUNCTION, otlp_id(function, r->function_count));
-	otlp_append_number(out, PPROF_LINE_LINE, line);
-	otlp_append_bytes(&r->packed, PPROF_LOCATION_LINE, out->data, out->size);
-	return otlp_check(&message, "a line", err);
+	if (!otlp_set_members(&in.base, message, "a line", err))
+		return false;
+	out.function_id = otlp_id(in.function_index, r->function_count);
+	out.line = in.line;
+	if (in.function_index || r->has_first_function)
+		proto_append(&r->packed, proto_number_of(&pprof__location__descriptor, offsetof(Pprof__Location, line)),
+			&out.base, NULL);
+	return true;
 }
 
 static bool write_location(struct otlp_reader *r, struct byte_reader message, size_t index, struct error *err)
 {
-	bool is_kernel = attribute_of(r, message, OTLP_LOCATION_ATTRIBUTES, OTLP_MEANS_KERNEL) != NULL;
-	uint64_t mapping = 0, address = 0;
-	struct protobuf_field field;
+	bool is_kernel = attribute_of(r, message, &otlp__location__descriptor,
+		offsetof(Otlp__Location, attribute_indices), OTLP_MEANS_KERNEL);
+	struct proto_walk lines = proto_walk(message, &otlp__location__descriptor, offsetof(Otlp__Location, lines));
+	Otlp__Location in = OTLP__LOCATION__INIT;
+	Pprof__Location out = PPROF__LOCATION__INIT;
+	struct byte_reader line;
 
 	r->packed.size = 0;
-	while (protobuf_next_field(&message, &field)) {
-		if (field.id == OTLP_LOCATION_MAPPING)
-			mapping = field.number;
-		if (field.id == OTLP_LOCATION_ADDRESS)
-			address = field.number;
-		if (field.id == OTLP_LOCATION_LINES && field.has_bytes && !dictionary_write_line(r, field.bytes, err))
+	while (proto_next_entry(&lines, &line))
+		if (!dictionary_write_line(r, line, err))
 			return false;
-	}
-	if (mapping >= r->mapping_count)
+	if (!otlp_set_members(&in.base, message, "a location", err))
+		return false;
+	if (in.mapping_index >= r->mapping_count)
 		return error_set(err, ERROR_FORMAT, "location %zu references mapping %llu, which is not there", index,
-			(unsigned long long)mapping);
-	otlp_append_number(&r->packed, PPROF_LOCATION_ID, otlp_id(index, r->location_count));
-	otlp_append_number(&r->packed, PPROF_LOCATION_MAPPING, is_kernel ? r->mapping_count : mapping);
-	otlp_append_number(&r->packed, PPROF_LOCATION_ADDRESS, address);
-	otlp_append_bytes(&r->out, PPROF_PROFILE_LOCATION, r->packed.data, r->packed.size);
-	return otlp_check(&message, "a location", err);
+			(unsigned long long)in.mapping_index);
+	out.id = otlp_id(index, r->location_count);
+	out.mapping_id = is_kernel ? r->mapping_count : in.mapping_index;
+	out.address = in.address;
+	proto_append(&r->out, PPROF_PROFILE(location), &out.base, &r->packed);
+	return true;
 }
 
 static bool dictionary_write_locations(struct otlp_reader *r, struct error *err)
 {
-	struct table_walk walk = table_walk(r, OTLP_DICTIONARY_LOCATIONS);
+	struct table_walk walk = table_walk(r, OTLP_DICTIONARY(location_table));
 	struct byte_reader message;
 
-	r->location_count = count_entries(r, OTLP_DICTIONARY_LOCATIONS);
+	r->location_count = count_entries(r, OTLP_DICTIONARY(location_table));
 	for (size_t i = 0; table_next(&walk, &message); i++)
 		if (!write_location(r, message, i, err))
 			return false;

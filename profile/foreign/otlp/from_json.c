@@ -4,7 +4,7 @@
  * or as in the .proto file, numbers of 64 bits as texts or as numbers.
  */
 #include "profile/foreign/json/reader.h"
-#include "profile/foreign/otlp/schema.h"
+#include "profile/foreign/otlp/convert.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -25,9 +25,10 @@ static bool from_json_is_name(struct json_reader_string key, const char *name)
 	return *name == '\0';
 }
 
-static const struct otlp_field *find_field(const struct otlp_message *message, struct json_reader_string key)
+static const ProtobufCFieldDescriptor *find_field(
+	const ProtobufCMessageDescriptor *message, struct json_reader_string key)
 {
-	for (size_t i = 0; i < message->count; i++)
+	for (size_t i = 0; i < message->n_fields; i++)
 		if (from_json_is_name(key, message->fields[i].name))
 			return &message->fields[i];
 	return NULL;
@@ -67,10 +68,10 @@ static uint64_t from_json_number_of(struct json_reader *json)
 	return is_negative ? -number : number;
 }
 
-static void append_message(struct json_reader *json, const struct otlp_message *message, struct buffer *out);
+static void append_message(struct json_reader *json, const ProtobufCMessageDescriptor *message, struct buffer *out);
 
 /* The length is known afterwards; it always has the room of the longest one. */
-static void append_inner(struct json_reader *json, const struct otlp_field *field, struct buffer *out)
+static void append_inner(struct json_reader *json, const ProtobufCFieldDescriptor *field, struct buffer *out)
 {
 	static const char room[LENGTH_BYTES];
 	size_t start, size;
@@ -78,7 +79,7 @@ static void append_inner(struct json_reader *json, const struct otlp_field *fiel
 	append_tag(out, field->id, 2);
 	buffer_append(out, room, sizeof(room));
 	start = out->size;
-	append_message(json, field->message, out);
+	append_message(json, field->descriptor, out);
 	if (out->failed)
 		return;
 	size = out->size - start;
@@ -86,7 +87,7 @@ static void append_inner(struct json_reader *json, const struct otlp_field *fiel
 		out->data[start - LENGTH_BYTES + i] = (char)((size & 0x7f) | (i + 1 < LENGTH_BYTES ? 0x80 : 0));
 }
 
-static void append_value(struct json_reader *json, const struct otlp_field *field, struct buffer *out)
+static void append_value(struct json_reader *json, const ProtobufCFieldDescriptor *field, struct buffer *out)
 {
 	struct json_reader_string text;
 	uint64_t number;
@@ -95,38 +96,30 @@ static void append_value(struct json_reader *json, const struct otlp_field *fiel
 		json_reader_skip(json);
 		return;
 	}
-	switch (field->type) {
-	case OTLP_MESSAGE:
+	if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
 		append_inner(json, field, out);
-		break;
-	case OTLP_TEXT:
+	} else if (field->type == PROTOBUF_C_TYPE_BYTES) {
 		text = json_reader_text(json);
-		append_tag(out, field->id, 2);
-		buffer_append_varint(out, text.size);
-		buffer_append(out, text.text, text.size);
-		break;
-	case OTLP_NUMBER:
+		proto_append_bytes(out, field->id, text.text, text.size);
+	} else {
 		number = from_json_number_of(json);
-		append_tag(out, field->id, 0);
-		buffer_append_varint(out, number);
-		break;
-	case OTLP_FIXED64:
-		number = from_json_number_of(json);
-		append_tag(out, field->id, 1);
-		buffer_append(out, &number, sizeof(number));
-		break;
+		append_tag(out, field->id, field->type == PROTOBUF_C_TYPE_FIXED64);
+		if (field->type == PROTOBUF_C_TYPE_FIXED64)
+			buffer_append(out, &number, sizeof(number));
+		else
+			buffer_append_varint(out, number);
 	}
 }
 
 /* Messages hold no messages of their own kind, so the nesting is that of the schema. */
-static void append_message(
-	struct json_reader *json, const struct otlp_message *message, struct buffer *out) // NOLINT(misc-no-recursion)
+static void append_message( // NOLINT(misc-no-recursion)
+	struct json_reader *json, const ProtobufCMessageDescriptor *message, struct buffer *out)
 {
 	struct json_reader_string key;
 
 	json_reader_enter(json, '{');
 	while (json_reader_key(json, &key)) {
-		const struct otlp_field *field = find_field(message, key);
+		const ProtobufCFieldDescriptor *field = find_field(message, key);
 
 		if (!field) {
 			json_reader_skip(json);
@@ -146,7 +139,7 @@ bool otlp_from_json(const void *text, size_t size, struct buffer *out, struct er
 	bool ok;
 
 	json_reader_init(&json, text, size);
-	append_message(&json, &otlp_data, out);
+	append_message(&json, &otlp__profiles_data__descriptor, out);
 	ok = json_reader_ok(&json, err) && buffer_ok(out, err);
 	if (ok && json_reader_peek(&json) != '\0')
 		ok = error_set(err, ERROR_UNSUPPORTED,

@@ -7,7 +7,7 @@
  * OTLP profiles (opentelemetry-proto, package profiles.v1development, of its versions 1.10 and 1.11): a ProfilesData or
  * an ExportProfilesServiceRequest, as protobuf or as JSON.
  *
- *	schema.[ch]	the fields that are read and written, by name and number
+ *	otlp.proto	the messages that are read and written
  *	from_json.c	JSON to protobuf
  *	convert.h	what is known of a file while pprof is made of it
  *	dictionary.c	what all samples share, and the tables of pprof that are made of it
@@ -24,6 +24,10 @@ bool otlp_is(const void *bytes, size_t size);
 
 /* Returns whether a text is OTLP in JSON, by its first key. */
 bool otlp_is_json(const char *text, size_t size);
+
+/* Appends the message of a JSON text as protobuf. ERROR_UNSUPPORTED: another one follows. */
+COMMON_MUST_CHECK
+bool otlp_from_json(const void *text, size_t size, struct buffer *out, struct error *err);
 
 /*
  * Reads a file of either kind. Profiles of several sample types become value types. Samples have the process and thread

@@ -18,10 +18,10 @@ bool otlp_is(const void *bytes, size_t size)
 	if (r.failed || length < 2 || (inner & 7) != 2)
 		return false;
 	/* pprof's field 1 has two numbers; a resource's three fields have lengths. */
-	if (tag == (OTLP_DATA_RESOURCES << 3 | 2))
+	if (tag == (OTLP_DATA(resource_profiles) << 3 | 2))
 		return inner >> 3 >= 1 && inner >> 3 <= 3;
 	/* pprof's field 2 is a sample, of which the first stack is hardly empty; the first mapping is, as is told. */
-	return tag == (OTLP_DATA_DICTIONARY << 3 | 2) && inner >> 3 == OTLP_DICTIONARY_MAPPINGS &&
+	return tag == (OTLP_DATA(dictionary) << 3 | 2) && inner >> 3 == OTLP_DICTIONARY(mapping_table) &&
 	       protobuf_varint(&r) == 0 && !r.failed;
 }
 
@@ -74,29 +74,24 @@ bool otlp_next(struct byte_reader *message, uint32_t id, struct byte_reader *inn
 	return false;
 }
 
+static bool otlp_fail(const char *what, struct error *err)
+{
+	return error_set(err, ERROR_FORMAT, "%s is malformed: it is no OTLP profile, or cut off; copy it again", what);
+}
+
 bool otlp_check(const struct byte_reader *message, const char *what, struct error *err)
 {
-	return byte_reader_ok(message) ||
-	       error_set(err, ERROR_FORMAT, "%s is malformed: it is no OTLP profile, or cut off; copy it again", what);
+	return byte_reader_ok(message) || otlp_fail(what, err);
 }
 
-void otlp_append_number(struct buffer *out, uint32_t field, uint64_t number)
+bool otlp_set_members(ProtobufCMessage *message, struct byte_reader bytes, const char *what, struct error *err)
 {
-	buffer_append_varint(out, (uint64_t)field << 3);
-	buffer_append_varint(out, number);
-}
-
-void otlp_append_bytes(struct buffer *out, uint32_t field, const void *bytes, size_t size)
-{
-	buffer_append_varint(out, (uint64_t)field << 3 | 2);
-	buffer_append_varint(out, size);
-	if (size)
-		buffer_append(out, bytes, size);
+	return proto_set_members(message, bytes) || otlp_fail(what, err);
 }
 
 int64_t otlp_add_string(struct otlp_reader *r, const void *text, size_t size)
 {
-	otlp_append_bytes(&r->out, PPROF_PROFILE_STRING, text, size);
+	proto_append_bytes(&r->out, PPROF_PROFILE(string_table), text, size);
 	return (int64_t)r->string_count++;
 }
 

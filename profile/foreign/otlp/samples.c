@@ -15,10 +15,11 @@ struct profile_walk {
 static bool profile_next(struct profile_walk *walk, struct byte_reader *profile)
 {
 	walk->is_new = false;
-	while (!otlp_next(&walk->scope, OTLP_SCOPE_PROFILES, profile)) {
+	while (!otlp_next(&walk->scope, OTLP_SCOPE(profiles), profile)) {
 		while (!walk->scope.failed &&
-			!otlp_next(&walk->resource, OTLP_RESOURCE_PROFILES_SCOPES, &walk->scope)) {
-			if (walk->resource.failed || !otlp_next(&walk->file, OTLP_DATA_RESOURCES, &walk->resource))
+			!otlp_next(&walk->resource, OTLP_RESOURCE(scope_profiles), &walk->scope)) {
+			if (walk->resource.failed ||
+				!otlp_next(&walk->file, OTLP_DATA(resource_profiles), &walk->resource))
 				return false;
 			walk->whole = walk->resource;
 			walk->is_new = true;
@@ -77,16 +78,19 @@ static bool otlp_samples_read_sample(
 	struct protobuf_field field;
 
 	while (protobuf_next_field(&message, &field)) {
-		if (field.id == OTLP_SAMPLE_LINK && field.has_bytes)
+		size_t member = proto_member(&otlp__sample__descriptor, field.id);
+
+		if (member == offsetof(Otlp__Sample, link_index) && field.has_bytes)
 			return is_older(err);
-		if (field.id == OTLP_SAMPLE_STACK)
+		if (member == offsetof(Otlp__Sample, stack_index))
 			sample->stack = field.number;
-		if (field.id == OTLP_SAMPLE_TIMES)
+		if (member == offsetof(Otlp__Sample, timestamps_unix_nano))
 			sample->time_count += field.has_bytes ? byte_reader_left(&field.bytes) / 8 : 1;
-		if (field.id == OTLP_SAMPLE_ATTRIBUTES &&
+		if (member == offsetof(Otlp__Sample, attribute_indices) &&
 			!otlp_owner_take_field(r, &message, &field, &sample->owner, &sample->labels, err))
 			return false;
-		if (field.id == OTLP_SAMPLE_VALUES && !otlp_samples_take_values(r, &message, &field, sample, err))
+		if (member == offsetof(Otlp__Sample, values) &&
+			!otlp_samples_take_values(r, &message, &field, sample, err))
 			return false;
 	}
 	if (!otlp_check(&message, "a sample", err))
@@ -101,26 +105,15 @@ static bool otlp_samples_read_sample(
 
 /* ---- What profiles are of ---- */
 
-static void otlp_samples_read_type(struct byte_reader message, struct otlp_type *type)
+/* What a malformed type lacks is string 0. Of several messages, the later ones replace what they have. */
+static struct otlp_type read_type(struct byte_reader profile, uint32_t id)
 {
-	struct protobuf_field field;
-
-	while (protobuf_next_field(&message, &field)) {
-		if (field.id == OTLP_TYPE_TYPE)
-			type->type = (int64_t)field.number;
-		if (field.id == OTLP_TYPE_UNIT)
-			type->unit = (int64_t)field.number;
-	}
-}
-
-static struct otlp_type otlp_samples_type_of(struct byte_reader profile)
-{
-	struct otlp_type type = { 0 };
+	Otlp__ValueType type = OTLP__VALUE_TYPE__INIT;
 	struct byte_reader message;
 
-	while (otlp_next(&profile, OTLP_PROFILE_TYPE, &message))
-		otlp_samples_read_type(message, &type);
-	return type;
+	while (otlp_next(&profile, id, &message))
+		(void)!proto_set_members(&type.base, message);
+	return (struct otlp_type){ type.type_strindex, type.unit_strindex };
 }
 
 static size_t find_type(const struct otlp_reader *r, struct otlp_type type)
@@ -145,25 +138,14 @@ static void otlp_samples_take_time(struct otlp_reader *r, uint64_t start, uint64
 /* The period is that of the first profile that has one. */
 static void otlp_samples_read_head(struct otlp_reader *r, struct byte_reader profile)
 {
-	struct protobuf_field field;
-	struct otlp_type period_type = { 0 };
-	uint64_t start = 0, duration = 0;
-	int64_t period = 0;
+	Otlp__Profile head = OTLP__PROFILE__INIT;
 
-	while (protobuf_next_field(&profile, &field)) {
-		if (field.id == OTLP_PROFILE_TIME)
-			start = field.number;
-		if (field.id == OTLP_PROFILE_DURATION)
-			duration = field.number;
-		if (field.id == OTLP_PROFILE_PERIOD)
-			period = (int64_t)field.number;
-		if (field.id == OTLP_PROFILE_PERIOD_TYPE && field.has_bytes)
-			otlp_samples_read_type(field.bytes, &period_type);
-	}
-	otlp_samples_take_time(r, start, duration);
-	if (r->period == 0 && period > 0) {
-		r->period = period;
-		r->period_type = period_type;
+	/* Whether it is whole is looked at with its samples. */
+	(void)!proto_set_members(&head.base, profile);
+	otlp_samples_take_time(r, head.time_unix_nano, head.duration_nano);
+	if (r->period == 0 && head.period > 0) {
+		r->period = head.period;
+		r->period_type = read_type(profile, OTLP_PROFILE(period_type));
 	}
 }
 
@@ -171,7 +153,7 @@ static bool survey_samples(struct otlp_reader *r, struct byte_reader profile, st
 {
 	struct byte_reader message;
 
-	while (otlp_next(&profile, OTLP_PROFILE_SAMPLES, &message)) {
+	while (otlp_next(&profile, OTLP_PROFILE(samples), &message)) {
 		struct otlp_sample sample = { 0 };
 
 		if (!otlp_samples_read_sample(r, message, &sample, err))
@@ -189,7 +171,7 @@ static bool survey(struct otlp_reader *r, struct error *err)
 
 	r->is_counted = true;
 	while (profile_next(&walk, &profile)) {
-		struct otlp_type type = otlp_samples_type_of(profile);
+		struct otlp_type type = read_type(profile, OTLP_PROFILE(sample_type));
 
 		otlp_samples_read_head(r, profile);
 		if (find_type(r, type) == r->type_count) {
@@ -220,15 +202,18 @@ static bool append_stack(struct otlp_reader *r, uint64_t stack, struct error *er
 	message = otlp_bytes_at(r, r->stacks[stack]);
 	r->packed.size = 0;
 	while (protobuf_next_field(&message, &field)) {
-		while (field.id == OTLP_STACK_LOCATIONS && protobuf_next_number(&message, &field, &index)) {
+		bool is_location =
+			proto_member(&otlp__stack__descriptor, field.id) == offsetof(Otlp__Stack, location_indices);
+
+		while (is_location && protobuf_next_number(&message, &field, &index)) {
 			if (index >= r->location_count)
 				return error_set(err, ERROR_FORMAT,
 					"stack %llu references location %llu, which is not there",
 					(unsigned long long)stack, (unsigned long long)index);
-			buffer_append_varint(&r->packed, otlp_id(index, r->location_count));
+			index = otlp_id(index, r->location_count);
+			buffer_append(&r->packed, &index, sizeof(index));
 		}
 	}
-	otlp_append_bytes(&r->sample, PPROF_SAMPLE_LOCATIONS, r->packed.data, r->packed.size);
 	return otlp_check(&message, "a stack", err);
 }
 
@@ -237,41 +222,44 @@ struct label_keys {
 	int64_t pid, tid, process, thread;
 };
 
-static void append_label(struct otlp_reader *r, int64_t key, uint32_t field, int64_t value)
+static void append_label(struct otlp_reader *r, int64_t key, int64_t string, int64_t number)
 {
-	if (value == 0)
-		return;
-	r->packed.size = 0;
-	otlp_append_number(&r->packed, PPROF_LABEL_KEY, (uint64_t)key);
-	otlp_append_number(&r->packed, field, (uint64_t)value);
-	otlp_append_bytes(&r->sample, PPROF_SAMPLE_LABEL, r->packed.data, r->packed.size);
+	Pprof__Label label = PPROF__LABEL__INIT;
+
+	label.key = key;
+	label.str = string;
+	label.num = number;
+	if (string || number)
+		proto_append(&r->sample, proto_number_of(&pprof__sample__descriptor, offsetof(Pprof__Sample, label)),
+			&label.base, NULL);
 }
 
 static bool otlp_samples_append_sample(struct otlp_reader *r, const struct otlp_sample *sample, size_t type,
 	const struct label_keys *keys, struct error *err)
 {
 	const struct otlp_owner *owner = &sample->owner;
+	int64_t values[PROFILE_MAX_VALUE_TYPES + 1] = { r->adds_count ? (int64_t)sample->time_count : 0 };
+	Pprof__Sample out = PPROF__SAMPLE__INIT;
 
 	r->sample.size = 0;
-	if (!append_stack(r, sample->stack, err))
+	if (!append_stack(r, sample->stack, err) || !buffer_ok(&r->packed, err))
 		return false;
-	r->packed.size = 0;
-	if (r->adds_count)
-		buffer_append_varint(&r->packed, sample->time_count);
-	for (size_t i = 0; i < r->type_count; i++)
-		buffer_append_varint(&r->packed, i == type ? (uint64_t)sample->value : 0);
-	otlp_append_bytes(&r->sample, PPROF_SAMPLE_VALUES, r->packed.data, r->packed.size);
+	out.n_location_id = r->packed.size / sizeof(*out.location_id);
+	out.location_id = (uint64_t *)(void *)r->packed.data;
+	values[r->adds_count + type] = sample->value;
+	out.n_value = r->adds_count + r->type_count;
+	out.value = values;
 	/* The owner comes last, so that no label of such a name takes its place. */
 	for (size_t i = 0; i < sample->labels.count; i++) {
 		const struct otlp_attribute *label = &r->attributes[sample->labels.attributes[i]];
 
-		append_label(r, label->key, PPROF_LABEL_STRING, label->string);
+		append_label(r, label->key, label->string, 0);
 	}
-	append_label(r, keys->pid, PPROF_LABEL_NUMBER, owner->pid);
-	append_label(r, keys->tid, PPROF_LABEL_NUMBER, owner->tid);
-	append_label(r, keys->process, PPROF_LABEL_STRING, owner->process);
-	append_label(r, keys->thread, PPROF_LABEL_STRING, owner->thread);
-	otlp_append_bytes(&r->out, PPROF_PROFILE_SAMPLE, r->sample.data, r->sample.size);
+	append_label(r, keys->pid, 0, owner->pid);
+	append_label(r, keys->tid, 0, owner->tid);
+	append_label(r, keys->process, owner->process, 0);
+	append_label(r, keys->thread, owner->thread, 0);
+	proto_append(&r->out, PPROF_PROFILE(sample), &out.base, &r->sample);
 	r->sample_count++;
 	return buffer_ok(&r->out, err);
 }
@@ -279,15 +267,16 @@ static bool otlp_samples_append_sample(struct otlp_reader *r, const struct otlp_
 static bool otlp_samples_append_samples(struct otlp_reader *r, struct byte_reader profile,
 	const struct otlp_owner *resource, const struct label_keys *keys, struct error *err)
 {
-	size_t type = find_type(r, otlp_samples_type_of(profile));
+	size_t type = find_type(r, read_type(profile, OTLP_PROFILE(sample_type)));
 	struct otlp_owner owner = *resource;
 	struct byte_reader walk = profile, message;
 	struct protobuf_field field;
 
 	while (protobuf_next_field(&walk, &field))
-		if (field.id == OTLP_PROFILE_ATTRIBUTES && !otlp_owner_take_field(r, &walk, &field, &owner, NULL, err))
+		if (proto_member(&otlp__profile__descriptor, field.id) == offsetof(Otlp__Profile, attribute_indices) &&
+			!otlp_owner_take_field(r, &walk, &field, &owner, NULL, err))
 			return false;
-	while (otlp_next(&profile, OTLP_PROFILE_SAMPLES, &message)) {
+	while (otlp_next(&profile, OTLP_PROFILE(samples), &message)) {
 		struct otlp_sample sample = { .owner = owner };
 
 		if (!otlp_samples_read_sample(r, message, &sample, err) ||
@@ -308,7 +297,7 @@ static bool append_all(struct otlp_reader *r, const struct label_keys *keys, str
 			struct byte_reader none = byte_reader_over(NULL, 0);
 
 			owner = (struct otlp_owner){ 0 };
-			if (!otlp_next(&walk.whole, OTLP_RESOURCE_PROFILES_RESOURCE, &resource))
+			if (!otlp_next(&walk.whole, OTLP_RESOURCE(resource), &resource))
 				resource = none;
 			if (!otlp_read_resource(r, resource, &owner, err))
 				return false;
@@ -319,12 +308,13 @@ static bool append_all(struct otlp_reader *r, const struct label_keys *keys, str
 	return true;
 }
 
-static void otlp_samples_append_type(struct otlp_reader *r, uint32_t field, struct otlp_type type)
+static void otlp_samples_append_type(struct otlp_reader *r, struct otlp_type type)
 {
-	r->packed.size = 0;
-	otlp_append_number(&r->packed, PPROF_TYPE_TYPE, (uint64_t)type.type);
-	otlp_append_number(&r->packed, PPROF_TYPE_UNIT, (uint64_t)type.unit);
-	otlp_append_bytes(&r->out, field, r->packed.data, r->packed.size);
+	Pprof__ValueType out = PPROF__VALUE_TYPE__INIT;
+
+	out.type = type.type;
+	out.unit = type.unit;
+	proto_append(&r->out, PPROF_PROFILE(sample_type), &out.base, NULL);
 }
 
 static bool otlp_samples_is_string(const struct otlp_reader *r, int64_t string, const char *wanted)
@@ -342,18 +332,24 @@ static bool otlp_samples_is_string(const struct otlp_reader *r, int64_t string, 
  */
 static void append_head(struct otlp_reader *r)
 {
+	Pprof__ValueType period_type = PPROF__VALUE_TYPE__INIT;
+	Pprof__Profile head = PPROF__PROFILE__INIT;
+
 	if (r->adds_count)
-		otlp_samples_append_type(r, PPROF_PROFILE_TYPE,
-			(struct otlp_type){ otlp_add_string(r, "samples", 7), otlp_add_string(r, "count", 5) });
+		otlp_samples_append_type(
+			r, (struct otlp_type){ otlp_add_string(r, "samples", 7), otlp_add_string(r, "count", 5) });
 	for (size_t i = 0; i < r->type_count; i++)
-		otlp_samples_append_type(r, PPROF_PROFILE_TYPE, r->types[i]);
-	otlp_append_number(&r->out, PPROF_PROFILE_DEFAULT, (uint64_t)r->types[0].type);
+		otlp_samples_append_type(r, r->types[i]);
+	head.default_sample_type = r->types[0].type;
 	if (r->period > 0 && r->type_count == 1) {
-		otlp_samples_append_type(r, PPROF_PROFILE_PERIOD_TYPE, r->period_type);
-		otlp_append_number(&r->out, PPROF_PROFILE_PERIOD, (uint64_t)r->period);
+		period_type.type = r->period_type.type;
+		period_type.unit = r->period_type.unit;
+		head.period_type = &period_type;
+		head.period = r->period;
 	}
-	otlp_append_number(&r->out, PPROF_PROFILE_TIME, r->start_ns);
-	otlp_append_number(&r->out, PPROF_PROFILE_DURATION, r->end_ns - r->start_ns);
+	head.time_nanos = (int64_t)r->start_ns;
+	head.duration_nanos = (int64_t)(r->end_ns - r->start_ns);
+	proto_pack(&r->out, &head.base);
 }
 
 bool otlp_read_samples(struct otlp_reader *r, struct error *err)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a profile as OTLP: samples first, then the dictionary of what they refer to. */
+/*
+ * Writes a profile as OTLP: samples first, then the dictionary of what they refer to. Fields stand in the order of
+ * their numbers, as every writer of protobuf has them: a message with a long field is packed in parts around it.
+ */
 #include "profile/foreign/foreign.h"
 #include "profile/foreign/otlp/convert.h"
 
@@ -23,41 +26,21 @@ struct otlp_writer {
 	struct otlp_write_groups events;  /* by sample; none without a timeline */
 	struct buffer thread_attributes;
 	size_t *thread_starts; /* owned: [thread] where its attributes' indices start */
-	struct buffer raw, text, value, attribute, part, message; /* scratch */
+	struct buffer raw, text, attribute, part, values, times; /* scratch */
+	Otlp__AnyValue value;                                    /* its text is `text` */
 };
 
-/* ---- Fields: zero stands for a field that is not there ---- */
-
-static void write_append_number(struct buffer *out, uint32_t field, uint64_t number)
+/* Appends to an array of numbers of 64 bits, which becomes a repeated member. */
+static void append_number(struct buffer *out, uint64_t number)
 {
-	if (number)
-		otlp_append_number(out, field, number);
+	buffer_append(out, &number, sizeof(number));
 }
 
-static void append_buffer(struct buffer *out, uint32_t field, const struct buffer *bytes)
+/* Returns the part of such an array from byte `from` to `to`, for a repeated member. */
+static void *take_numbers(const struct buffer *array, size_t from, size_t to, size_t *count)
 {
-	if (bytes->size)
-		otlp_append_bytes(out, field, bytes->data, bytes->size);
-}
-
-/* A repeated field of one number, which is packed. */
-static void append_index(struct buffer *out, uint32_t field, uint32_t index)
-{
-	uint64_t size = 1;
-
-	if (index == 0)
-		return;
-	for (uint32_t rest = index >> 7; rest; rest >>= 7)
-		size++;
-	buffer_append_varint(out, (uint64_t)field << 3 | 2);
-	buffer_append_varint(out, size);
-	buffer_append_varint(out, index);
-}
-
-static void append_fixed64(struct buffer *out, uint64_t number)
-{
-	for (unsigned i = 0; i < sizeof(number); i++)
-		buffer_append_byte(out, (uint8_t)(number >> 8 * i));
+	*count = (to - from) / sizeof(uint64_t);
+	return array->data ? array->data + from : NULL;
 }
 
 /* ---- Strings and attributes ---- */
@@ -88,27 +71,32 @@ static bool add_profile_string(struct otlp_writer *w, uint32_t string, uint32_t 
 	return write_add_string(w, text, strlen(text), id, err);
 }
 
-/* Adds the attribute whose value is the message `value`. */
+/* Adds the attribute of the value `w->value`. */
 static bool add_attribute(struct otlp_writer *w, const char *key, size_t key_bytes, uint32_t *index, struct error *err)
 {
+	Otlp__Attribute attribute = OTLP__ATTRIBUTE__INIT;
 	uint32_t name;
 
-	if (!buffer_ok(&w->value, err) || !write_add_string(w, key, key_bytes, &name, err))
+	/* The value is packed before the key takes the room of its text. */
+	w->attribute.size = w->part.size = 0;
+	proto_append(&w->part, proto_number_of(&otlp__attribute__descriptor, offsetof(Otlp__Attribute, value)),
+		&w->value.base, NULL);
+	if (!buffer_ok(&w->part, err) || !write_add_string(w, key, key_bytes, &name, err))
 		return false;
-	w->attribute.size = 0;
-	write_append_number(&w->attribute, OTLP_ATTRIBUTE_KEY, name);
-	append_buffer(&w->attribute, OTLP_ATTRIBUTE_VALUE, &w->value);
+	attribute.key_strindex = name;
+	proto_pack(&w->attribute, &attribute.base);
+	buffer_append(&w->attribute, w->part.data, w->part.size);
 	return buffer_ok(&w->attribute, err) &&
 	       string_table_add(w->attributes, w->attribute.data, w->attribute.size, index, err);
 }
 
 static bool make_text_value(struct otlp_writer *w, const char *text, size_t size, struct error *err)
 {
-	w->value.size = 0;
+	otlp__any_value__init(&w->value);
 	if (!make_text(w, text, size, err))
 		return false;
-	append_buffer(&w->value, OTLP_VALUE_TEXT, &w->text);
-	return buffer_ok(&w->value, err);
+	w->value.string_value = (ProtobufCBinaryData){ w->text.size, (uint8_t *)w->text.data };
+	return true;
 }
 
 /* Index 0: there is no text. */
@@ -129,15 +117,15 @@ static bool add_number_attribute(
 	const char *key = otlp_key_of(meaning);
 
 	*index = 0;
-	w->value.size = 0;
-	otlp_append_number(&w->value, OTLP_VALUE_NUMBER, (uint64_t)number);
+	otlp__any_value__init(&w->value);
+	w->value.int_value = number;
 	return number <= 0 || add_attribute(w, key, strlen(key), index, err);
 }
 
 static void append_thread_attribute(struct otlp_writer *w, uint32_t index)
 {
 	if (index)
-		buffer_append_varint(&w->thread_attributes, index);
+		append_number(&w->thread_attributes, index);
 }
 
 /* Adds the labels of its samples, and the benchmark that they are of. */
@@ -237,16 +225,19 @@ static bool write_add_stack(struct otlp_writer *w, uint32_t stack, uint32_t *ind
 	uint32_t *known = &w->stacks[stack];
 
 	if (stack != 0 && *known == 0) {
+		Otlp__Stack out = OTLP__STACK__INIT;
+
 		w->part.size = 0;
 		for (; stack; stack = stacks[stack].parent)
-			buffer_append_varint(&w->part, (uint64_t)stacks[stack].location + 1);
-		w->message.size = 0;
-		append_buffer(&w->message, OTLP_STACK_LOCATIONS, &w->part);
-		append_buffer(&w->stack_table, OTLP_DICTIONARY_STACKS, &w->message);
+			append_number(&w->part, (uint64_t)stacks[stack].location + 1);
+		if (!buffer_ok(&w->part, err))
+			return false;
+		out.location_indices = take_numbers(&w->part, 0, w->part.size, &out.n_location_indices);
+		proto_append(&w->stack_table, OTLP_DICTIONARY(stack_table), &out.base, NULL);
 		*known = ++w->stack_count;
 	}
 	*index = *known;
-	return buffer_ok(&w->part, err) && buffer_ok(&w->message, err) && buffer_ok(&w->stack_table, err);
+	return buffer_ok(&w->stack_table, err);
 }
 
 /* Returns whether each event of this value has its time, in a run that has one itself. */
@@ -268,7 +259,7 @@ static void append_event_values(struct otlp_writer *w, uint32_t sample, int64_t 
 
 		weight += profile_event_weight(w->profile, w->events.members[i]);
 		share = value * weight / all;
-		buffer_append_varint(&w->part, (uint64_t)(share - before));
+		append_number(&w->values, (uint64_t)(share - before));
 		before = share;
 	}
 }
@@ -276,7 +267,7 @@ static void append_event_values(struct otlp_writer *w, uint32_t sample, int64_t 
 static void append_event_times(struct otlp_writer *w, uint32_t sample, const struct profile_run *run)
 {
 	for (size_t i = w->events.starts[sample]; i < w->events.starts[sample + 1]; i++)
-		append_fixed64(&w->part,
+		append_number(&w->times,
 			(uint64_t)saturating_add(run->start_unix_ns, w->profile->events[w->events.members[i]].time_ns));
 }
 
@@ -288,48 +279,46 @@ static bool write_append_sample(struct otlp_writer *w, uint32_t id, uint32_t typ
 	const int64_t *values = &profile->values[(size_t)id * profile->value_type_count];
 	const size_t attributes = w->thread_starts[sample->thread];
 	const bool is_timed = has_times(w, type, run) && w->events.starts[id] < w->events.starts[id + 1];
+	Otlp__Sample made = OTLP__SAMPLE__INIT;
 	uint32_t stack;
 
 	if (values[type] == 0)
 		return true;
 	if (!write_add_stack(w, sample->stack, &stack, err))
 		return false;
-	w->message.size = 0;
-	write_append_number(&w->message, OTLP_SAMPLE_STACK, stack);
-	if (w->thread_starts[sample->thread + 1] > attributes)
-		otlp_append_bytes(&w->message, OTLP_SAMPLE_ATTRIBUTES, w->thread_attributes.data + attributes,
-			w->thread_starts[sample->thread + 1] - attributes);
-	w->part.size = 0;
+	w->values.size = w->times.size = 0;
 	if (!is_timed)
-		buffer_append_varint(&w->part, (uint64_t)values[type]);
+		append_number(&w->values, (uint64_t)values[type]);
 	/* Waits are events of the count 1, however long they are. */
 	for (size_t i = w->events.starts[id]; is_timed && type == 0 && i < w->events.starts[id + 1]; i++)
-		buffer_append_varint(&w->part, 1);
+		append_number(&w->values, 1);
 	if (is_timed && type != 0)
 		append_event_values(w, id, values[type]);
-	append_buffer(&w->message, OTLP_SAMPLE_VALUES, &w->part);
-	w->part.size = 0;
 	if (is_timed)
 		append_event_times(w, id, run);
-	append_buffer(&w->message, OTLP_SAMPLE_TIMES, &w->part);
-	append_buffer(out, OTLP_PROFILE_SAMPLES, &w->message);
-	return buffer_ok(&w->part, err) && buffer_ok(&w->message, err) && buffer_ok(out, err);
+	if (!buffer_ok(&w->values, err) || !buffer_ok(&w->times, err))
+		return false;
+	made.stack_index = stack;
+	made.attribute_indices = take_numbers(
+		&w->thread_attributes, attributes, w->thread_starts[sample->thread + 1], &made.n_attribute_indices);
+	made.values = take_numbers(&w->values, 0, w->values.size, &made.n_values);
+	made.timestamps_unix_nano = take_numbers(&w->times, 0, w->times.size, &made.n_timestamps_unix_nano);
+	proto_append(out, OTLP_PROFILE(samples), &made.base, NULL);
+	return buffer_ok(out, err);
 }
 
 /* ---- Profiles ---- */
 
-static bool write_append_type(
-	struct otlp_writer *w, uint32_t field, struct profile_value_type type, struct buffer *out, struct error *err)
+static bool make_type(struct otlp_writer *w, struct profile_value_type type, Otlp__ValueType *out, struct error *err)
 {
 	uint32_t name, unit;
 
 	if (!add_profile_string(w, type.type, &name, err) || !add_profile_string(w, type.unit, &unit, err))
 		return false;
-	w->part.size = 0;
-	write_append_number(&w->part, OTLP_TYPE_TYPE, name);
-	write_append_number(&w->part, OTLP_TYPE_UNIT, unit);
-	append_buffer(out, field, &w->part);
-	return buffer_ok(out, err);
+	otlp__value_type__init(out);
+	out->type_strindex = name;
+	out->unit_strindex = unit;
+	return true;
 }
 
 /* Appends one run's values of one type. */
@@ -338,22 +327,25 @@ static bool write_append_profile(
 {
 	const struct profile *profile = w->profile;
 	const struct profile_run *run = &profile->runs[run_id];
+	Otlp__ValueType sample_type, period_type;
+	Otlp__Profile start = OTLP__PROFILE__INIT, rest = OTLP__PROFILE__INIT;
 
-	if (!write_append_type(w, OTLP_PROFILE_TYPE, profile->value_types[type], out, err))
+	if (!make_type(w, profile->value_types[type], &sample_type, err))
 		return false;
+	start.sample_type = &sample_type;
+	proto_pack(out, &start.base);
 	for (size_t i = w->samples.starts[run_id]; i < w->samples.starts[run_id + 1]; i++)
 		if (!write_append_sample(w, w->samples.members[i], type, run, out, err))
 			return false;
-	if (run->start_unix_ns > 0) {
-		buffer_append_varint(out, OTLP_PROFILE_TIME << 3 | 1);
-		append_fixed64(out, (uint64_t)run->start_unix_ns);
+	rest.time_unix_nano = run->start_unix_ns > 0 ? (uint64_t)run->start_unix_ns : 0;
+	rest.duration_nano = run->duration_ns > 0 ? (uint64_t)run->duration_ns : 0;
+	if (profile->period > 0) {
+		if (!make_type(w, profile->period_type, &period_type, err))
+			return false;
+		rest.period_type = &period_type;
+		rest.period = profile->period;
 	}
-	write_append_number(out, OTLP_PROFILE_DURATION, run->duration_ns > 0 ? (uint64_t)run->duration_ns : 0);
-	if (profile->period <= 0)
-		return buffer_ok(out, err);
-	if (!write_append_type(w, OTLP_PROFILE_PERIOD_TYPE, profile->period_type, out, err))
-		return false;
-	write_append_number(out, OTLP_PROFILE_PERIOD, (uint64_t)profile->period);
+	proto_pack(out, &rest.base);
 	return buffer_ok(out, err);
 }
 
@@ -372,7 +364,7 @@ static bool append_profiles(struct otlp_writer *w, struct buffer *out, struct er
 			profile.size = 0;
 			if (!write_append_profile(w, run, type, &profile, err))
 				return false;
-			append_buffer(out, OTLP_SCOPE_PROFILES, &profile);
+			proto_append_bytes(out, OTLP_SCOPE(profiles), profile.data, profile.size);
 		}
 	return buffer_ok(out, err);
 }
@@ -385,35 +377,36 @@ static bool append_resource(struct otlp_writer *w, struct buffer *out, struct er
 	for (size_t i = 0; i < OTLP_LABELS; i++) {
 		const char *value = profile_label(w->profile, otlp_label_keys[i]);
 		const char *key = otlp_key_of((enum otlp_meaning)(OTLP_MEANS_SERVICE + i));
+		Otlp__Pair pair = OTLP__PAIR__INIT;
 
 		if (!value)
 			continue;
 		if (!make_text_value(w, value, strlen(value), err))
 			return false;
-		w->message.size = 0;
-		otlp_append_bytes(&w->message, OTLP_PAIR_KEY, key, strlen(key));
-		append_buffer(&w->message, OTLP_PAIR_VALUE, &w->value);
-		append_buffer(&resource, OTLP_RESOURCE_ATTRIBUTES, &w->message);
+		pair.key = (ProtobufCBinaryData){ strlen(key), (uint8_t *)(uintptr_t)key };
+		pair.value = &w->value;
+		proto_append(&resource,
+			proto_number_of(&otlp__resource__descriptor, offsetof(Otlp__Resource, attributes)), &pair.base,
+			NULL);
 	}
 	/* It begins the file, by which it is recognized. */
-	otlp_append_bytes(out, OTLP_RESOURCE_PROFILES_RESOURCE, resource.data, resource.size);
-	return buffer_ok(&w->message, err) && buffer_ok(&resource, err) && buffer_ok(out, err);
+	proto_append_bytes(out, OTLP_RESOURCE(resource), resource.data, resource.size);
+	return buffer_ok(&resource, err) && buffer_ok(out, err);
 }
 
 static bool append_resource_profiles(struct otlp_writer *w, struct buffer *out, struct error *err)
 {
 	static const char tool[] = "kelvin";
-	CLEANUP(buffer_deinit) struct buffer scope = { 0 }, resource = { 0 };
+	CLEANUP(buffer_deinit) struct buffer scope = BUFFER_INIT(out->max_bytes);
+	CLEANUP(buffer_deinit) struct buffer resource = BUFFER_INIT(out->max_bytes);
+	Otlp__Scope writer = OTLP__SCOPE__INIT;
 
-	buffer_init(&scope, out->max_bytes);
-	buffer_init(&resource, out->max_bytes);
-	w->part.size = 0;
-	otlp_append_bytes(&w->part, OTLP_SCOPE_NAME, tool, strlen(tool));
-	append_buffer(&scope, OTLP_SCOPE_SCOPE, &w->part);
+	writer.name = (ProtobufCBinaryData){ strlen(tool), (uint8_t *)(uintptr_t)tool };
+	proto_append(&scope, OTLP_SCOPE(scope), &writer.base, NULL);
 	if (!append_profiles(w, &scope, err) || !append_resource(w, &resource, err))
 		return false;
-	append_buffer(&resource, OTLP_RESOURCE_PROFILES_SCOPES, &scope);
-	append_buffer(out, OTLP_DATA_RESOURCES, &resource);
+	proto_append_bytes(&resource, OTLP_RESOURCE(scope_profiles), scope.data, scope.size);
+	proto_append_bytes(out, OTLP_DATA(resource_profiles), resource.data, resource.size);
 	return buffer_ok(&resource, err) && buffer_ok(out, err);
 }
 
@@ -421,24 +414,27 @@ static bool append_resource_profiles(struct otlp_writer *w, struct buffer *out, 
 
 static bool append_mappings(struct otlp_writer *w, struct buffer *out, struct error *err)
 {
-	otlp_append_bytes(out, OTLP_DICTIONARY_MAPPINGS, NULL, 0);
+	proto_append_bytes(out, OTLP_DICTIONARY(mapping_table), NULL, 0);
 	for (size_t i = 0; i < w->profile->mapping_count; i++) {
 		const struct profile_mapping *mapping = &w->profile->mappings[i];
+		Otlp__Mapping made = OTLP__MAPPING__INIT;
 		uint32_t path, build_id;
+		uint64_t attribute;
 
 		if (!add_profile_string(w, mapping->path, &path, err) ||
 			!add_text_attribute(
 				w, OTLP_MEANS_BUILD_ID, profile_string(w->profile, mapping->build_id), &build_id, err))
 			return false;
-		w->message.size = 0;
-		write_append_number(&w->message, OTLP_MAPPING_START, mapping->start);
-		write_append_number(&w->message, OTLP_MAPPING_LIMIT, mapping->end);
-		write_append_number(&w->message, OTLP_MAPPING_OFFSET, mapping->file_offset);
-		write_append_number(&w->message, OTLP_MAPPING_FILE, path);
-		append_index(&w->message, OTLP_MAPPING_ATTRIBUTES, build_id);
-		otlp_append_bytes(out, OTLP_DICTIONARY_MAPPINGS, w->message.data, w->message.size);
+		attribute = build_id;
+		made.memory_start = mapping->start;
+		made.memory_limit = mapping->end;
+		made.file_offset = mapping->file_offset;
+		made.filename_strindex = path;
+		made.n_attribute_indices = build_id != 0;
+		made.attribute_indices = &attribute;
+		proto_append(out, OTLP_DICTIONARY(mapping_table), &made.base, NULL);
 	}
-	return buffer_ok(&w->message, err) && buffer_ok(out, err);
+	return buffer_ok(out, err);
 }
 
 /* Returns what a frame is of, by the function that contains its code; "": it is not known. */
@@ -479,36 +475,43 @@ static bool append_locations(struct otlp_writer *w, struct buffer *out, struct e
 {
 	const struct profile *profile = w->profile;
 
-	otlp_append_bytes(out, OTLP_DICTIONARY_LOCATIONS, NULL, 0);
+	proto_append_bytes(out, OTLP_DICTIONARY(location_table), NULL, 0);
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
+		Otlp__Location made = OTLP__LOCATION__INIT, rest = OTLP__LOCATION__INIT;
+		uint64_t attribute;
 		uint32_t type;
 
 		if (!add_text_attribute(w, OTLP_MEANS_KERNEL, frame_type(profile, location), &type, err))
 			return false;
-		w->message.size = 0;
-		if (location->mapping != PROFILE_NONE)
-			write_append_number(&w->message, OTLP_LOCATION_MAPPING, (uint64_t)location->mapping + 1);
-		write_append_number(&w->message, OTLP_LOCATION_ADDRESS, location->address);
+		w->part.size = 0;
 		for (uint32_t k = 0; k < location->line_count; k++) {
 			const struct profile_line *line = &profile->lines[location->first_line + k];
+			Otlp__Line of_code = OTLP__LINE__INIT;
 
-			w->part.size = 0;
-			write_append_number(&w->part, OTLP_LINE_FUNCTION, (uint64_t)line->function + 1);
-			write_append_number(&w->part, OTLP_LINE_LINE, line->line);
-			append_buffer(&w->message, OTLP_LOCATION_LINES, &w->part);
+			of_code.function_index = (uint64_t)line->function + 1;
+			of_code.line = line->line;
+			proto_append(&w->part,
+				proto_number_of(&otlp__location__descriptor, offsetof(Otlp__Location, lines)),
+				&of_code.base, NULL);
 		}
-		append_index(&w->message, OTLP_LOCATION_ATTRIBUTES, type);
-		otlp_append_bytes(out, OTLP_DICTIONARY_LOCATIONS, w->message.data, w->message.size);
+		attribute = type;
+		made.mapping_index = location->mapping == PROFILE_NONE ? 0 : (uint64_t)location->mapping + 1;
+		made.address = location->address;
+		rest.n_attribute_indices = type != 0;
+		rest.attribute_indices = &attribute;
+		proto_pack(&w->part, &rest.base);
+		proto_append(out, OTLP_DICTIONARY(location_table), &made.base, &w->part);
 	}
-	return buffer_ok(&w->part, err) && buffer_ok(&w->message, err) && buffer_ok(out, err);
+	return buffer_ok(&w->part, err) && buffer_ok(out, err);
 }
 
 static bool write_append_functions(struct otlp_writer *w, struct buffer *out, struct error *err)
 {
-	otlp_append_bytes(out, OTLP_DICTIONARY_FUNCTIONS, NULL, 0);
+	proto_append_bytes(out, OTLP_DICTIONARY(function_table), NULL, 0);
 	for (size_t i = 0; i < w->profile->function_count; i++) {
 		const struct profile_function *function = &w->profile->functions[i];
+		Otlp__Function made = OTLP__FUNCTION__INIT;
 		uint32_t name, system_name, file;
 
 		if (!add_profile_string(w, function->name, &name, err) ||
@@ -516,21 +519,20 @@ static bool write_append_functions(struct otlp_writer *w, struct buffer *out, st
 				&system_name, err) ||
 			!add_profile_string(w, function->file, &file, err))
 			return false;
-		w->message.size = 0;
-		write_append_number(&w->message, OTLP_FUNCTION_NAME, name);
-		write_append_number(&w->message, OTLP_FUNCTION_SYSTEM_NAME, system_name);
-		write_append_number(&w->message, OTLP_FUNCTION_FILE, file);
-		write_append_number(&w->message, OTLP_FUNCTION_START_LINE, function->start_line);
-		otlp_append_bytes(out, OTLP_DICTIONARY_FUNCTIONS, w->message.data, w->message.size);
+		made.name_strindex = name;
+		made.system_name_strindex = system_name;
+		made.filename_strindex = file;
+		made.start_line = function->start_line;
+		proto_append(out, OTLP_DICTIONARY(function_table), &made.base, NULL);
 	}
-	return buffer_ok(&w->message, err) && buffer_ok(out, err);
+	return buffer_ok(out, err);
 }
 
 /* The first entry of such a table is empty. */
 static void append_table(const struct string_table *table, uint32_t field, struct buffer *out)
 {
 	for (uint32_t i = 0; i < string_table_count(table); i++)
-		otlp_append_bytes(out, field, string_table_get(table, i), string_table_size(table, i));
+		proto_append_bytes(out, field, string_table_get(table, i), string_table_size(table, i));
 }
 
 static bool append_dictionary(struct otlp_writer *w, struct buffer *out, struct error *err)
@@ -540,13 +542,13 @@ static bool append_dictionary(struct otlp_writer *w, struct buffer *out, struct 
 	if (!append_mappings(w, &dictionary, err) || !append_locations(w, &dictionary, err) ||
 		!write_append_functions(w, &dictionary, err))
 		return false;
-	otlp_append_bytes(&dictionary, OTLP_DICTIONARY_LINKS, NULL, 0);
-	append_table(w->strings, OTLP_DICTIONARY_STRINGS, &dictionary);
-	append_table(w->attributes, OTLP_DICTIONARY_ATTRIBUTES, &dictionary);
-	otlp_append_bytes(&dictionary, OTLP_DICTIONARY_STACKS, NULL, 0);
+	proto_append_bytes(&dictionary, OTLP_DICTIONARY(link_table), NULL, 0);
+	append_table(w->strings, OTLP_DICTIONARY(string_table), &dictionary);
+	append_table(w->attributes, OTLP_DICTIONARY(attribute_table), &dictionary);
+	proto_append_bytes(&dictionary, OTLP_DICTIONARY(stack_table), NULL, 0);
 	if (w->stack_table.size)
 		buffer_append(&dictionary, w->stack_table.data, w->stack_table.size);
-	append_buffer(out, OTLP_DATA_DICTIONARY, &dictionary);
+	proto_append_bytes(out, OTLP_DATA(dictionary), dictionary.data, dictionary.size);
 	return buffer_ok(&dictionary, err) && buffer_ok(out, err);
 }
 
@@ -554,8 +556,8 @@ static bool append_dictionary(struct otlp_writer *w, struct buffer *out, struct 
 
 static bool otlp_writer_init(struct otlp_writer *w, const struct profile *profile, size_t max_bytes, struct error *err)
 {
-	struct buffer *const buffers[] = { &w->stack_table, &w->thread_attributes, &w->raw, &w->text, &w->value,
-		&w->attribute, &w->part, &w->message };
+	struct buffer *const buffers[] = { &w->stack_table, &w->thread_attributes, &w->raw, &w->text, &w->attribute,
+		&w->part, &w->values, &w->times };
 	const size_t event_count = profile->has_timeline ? profile->event_count : 0;
 
 	*w = (struct otlp_writer){ .profile = profile };
@@ -581,10 +583,10 @@ static void otlp_writer_deinit(struct otlp_writer *w)
 	buffer_deinit(&w->thread_attributes);
 	buffer_deinit(&w->raw);
 	buffer_deinit(&w->text);
-	buffer_deinit(&w->value);
 	buffer_deinit(&w->attribute);
 	buffer_deinit(&w->part);
-	buffer_deinit(&w->message);
+	buffer_deinit(&w->values);
+	buffer_deinit(&w->times);
 }
 
 bool foreign_write_otlp(const struct profile *profile, struct buffer *out, struct error *err)

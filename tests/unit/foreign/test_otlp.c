@@ -3,7 +3,7 @@
 #include "tests/unit/profile/profile_fixture.h"
 
 #include "profile/foreign/foreign.h"
-#include "profile/foreign/otlp/schema.h"
+#include "profile/foreign/otlp/otlp.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>

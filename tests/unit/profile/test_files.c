@@ -28,7 +28,7 @@ static void find_fields(
 	struct protobuf_field field;
 
 	while (protobuf_next_field(&message, &field)) {
-		const ProtobufCFieldDescriptor *is = pprof_describe(described, field.id);
+		const ProtobufCFieldDescriptor *is = proto_describe(described, field.id);
 
 		assert_non_null(is);
 		if (!is_found(found, is))
