@@ -145,18 +145,13 @@ static bool folded_write_add_location(struct folded_write_writer *w, uint32_t id
 	return true;
 }
 
-static bool writer_push(struct folded_write_writer *w, size_t *depth, uint32_t id, struct error *err)
-{
-	return ARRAY_APPEND(&w->path, &w->path_capacity, depth, ARRAY_MAX_IDS, err, id);
-}
-
 static bool folded_write_add_stack(struct folded_write_writer *w, uint32_t stack, uint32_t *node, struct error *err)
 {
 	uint32_t below = *node + 1;
 	size_t depth = 0;
 
 	for (; stack && w->known[stack].below != below; stack = w->profile->stacks[stack].parent)
-		if (!writer_push(w, &depth, stack, err))
+		if (!ARRAY_APPEND(&w->path, &w->path_capacity, &depth, ARRAY_MAX_IDS, err, stack))
 			return false;
 	if (stack)
 		*node = w->known[stack].node;

@@ -120,13 +120,11 @@ static bool ask_for_names(struct naming_task *tasks, size_t count, const struct 
 	struct buffer *notices, struct error *err)
 {
 	const struct symbolize_namer *namer = options->namer;
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
-	CLEANUP(buffer_deinit) struct buffer answer = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(max_request_bytes);
+	CLEANUP(buffer_deinit) struct buffer answer = BUFFER_INIT(max_answer_bytes);
 	CLEANUP(cleanup_close) int fd = -1;
 	const uint64_t number = count;
 
-	buffer_init(&bytes, max_request_bytes);
-	buffer_init(&answer, max_answer_bytes);
 	buffer_append(&bytes, &number, sizeof(number));
 	for (size_t i = 0; i < count; i++)
 		append_task(&bytes, &tasks[i]);
@@ -280,12 +278,11 @@ int symbolize_name_answer(const struct symbolize_options *options, const struct 
 	const void *bytes, size_t size, struct error *err)
 {
 	CLEANUP(run_deinit) struct request_run run = { 0 };
-	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	CLEANUP(buffer_deinit) struct buffer notices = BUFFER_INIT(max_request_bytes);
 	struct byte_reader r = byte_reader_over(bytes, size);
 	uint64_t tasks = byte_reader_u64(&r);
 	int fd;
 
-	buffer_init(&notices, max_request_bytes);
 	if (!begin_run(&run, files, count, tasks, err))
 		return -1;
 	while (run.task_count < tasks || !byte_reader_ok(&r))

@@ -233,11 +233,6 @@ static bool tree_is_too_small(
 	return share < tree_whole && (t->work > TREE_MAX_WORK || share * weight < tree_smallest_share * t->graph.total);
 }
 
-static bool tree_call_later(struct callgrind_tree *t, const struct tree_call *call, struct error *err)
-{
-	return ARRAY_APPEND(&t->calls, &t->call_capacity, &t->call_count, ARRAY_MAX_IDS, err, *call);
-}
-
 /*
  * Follows the calls of a vertex: to others of its component, which are met once in a call of that, or to other
  * components.
@@ -261,9 +256,8 @@ static bool tree_follow(
 			!profile_add_stack(t->profile, t->stacks[vertex], location, &stack, err))
 			return false;
 		if (!is_inside) {
-			struct tree_call later = { edge->callee, stack, depth, share };
-
-			if (!tree_call_later(t, &later, err))
+			if (!ARRAY_APPEND(&t->calls, &t->call_capacity, &t->call_count, ARRAY_MAX_IDS, err,
+				    (struct tree_call){ edge->callee, stack, depth, share }))
 				return false;
 			continue;
 		}

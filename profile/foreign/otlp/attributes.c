@@ -29,8 +29,7 @@ const char *const otlp_label_keys[OTLP_LABELS] = { PROFILE_LABEL_SERVICE, PROFIL
 enum otlp_meaning otlp_meaning_of(const struct byte_reader *key)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strlen(keys[i].key) == byte_reader_left(key) &&
-			memcmp(keys[i].key, key->pos, byte_reader_left(key)) == 0)
+		if (text_is(otlp_text(key), keys[i].key))
 			return keys[i].meaning;
 	return OTLP_MEANS_NOTHING;
 }
@@ -42,11 +41,6 @@ const char *otlp_key_of(enum otlp_meaning meaning)
 	while (i + 1 < sizeof(keys) / sizeof(keys[0]) && keys[i].meaning != meaning)
 		i++;
 	return keys[i].key;
-}
-
-static bool attributes_is_text(const struct byte_reader *text, const char *wanted)
-{
-	return byte_reader_left(text) == strlen(wanted) && memcmp(text->pos, wanted, strlen(wanted)) == 0;
 }
 
 bool otlp_attribute_value(
@@ -71,7 +65,7 @@ bool otlp_attribute_value(
 		}
 	}
 	attribute->text = otlp_place_of(r, &text);
-	if (attribute->meaning == OTLP_MEANS_KERNEL && !attributes_is_text(&text, OTLP_FRAME_KERNEL))
+	if (attribute->meaning == OTLP_MEANS_KERNEL && !text_is(otlp_text(&text), OTLP_FRAME_KERNEL))
 		attribute->meaning = OTLP_MEANS_NOTHING;
 	return otlp_check(&value, "the value of an attribute", err);
 }

@@ -96,12 +96,16 @@ struct otlp_reader {
 #define OTLP_SCOPE(member) proto_number_of(&otlp__scope_profiles__descriptor, offsetof(Otlp__ScopeProfiles, member))
 #define OTLP_PROFILE(member) proto_number_of(&otlp__profile__descriptor, offsetof(Otlp__Profile, member))
 #define OTLP_DICTIONARY(member) proto_number_of(&otlp__dictionary__descriptor, offsetof(Otlp__Dictionary, member))
-#define PPROF_PROFILE(member) proto_number_of(&pprof__profile__descriptor, offsetof(Pprof__Profile, member))
 
 /* ---- Reading ---- */
 
 struct otlp_place otlp_place_of(const struct otlp_reader *r, const struct byte_reader *bytes);
 struct byte_reader otlp_bytes_at(const struct otlp_reader *r, struct otlp_place place);
+
+static inline struct text_cursor otlp_text(const struct byte_reader *bytes)
+{
+	return text_over((const char *)bytes->pos, byte_reader_left(bytes));
+}
 
 /* Finds the next message or text of one field: while (otlp_next(&message, ID, &inner)) ... */
 bool otlp_next(struct byte_reader *message, uint32_t id, struct byte_reader *inner);

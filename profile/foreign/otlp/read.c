@@ -25,24 +25,23 @@ bool otlp_is(const void *bytes, size_t size)
 	       protobuf_varint(&r) == 0 && !r.failed;
 }
 
-static bool otlp_read_starts_with(const char *text, const char *end, const char *word)
+static void skip_space(struct text_cursor *text)
 {
-	return (size_t)(end - text) >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
+	while (text->at < text->end && *text->at && strchr(" \t\r\n", *text->at))
+		text->at++;
 }
 
 bool otlp_is_json(const char *text, size_t size)
 {
 	static const char *const words[] = { "\"resourceProfiles\"", "\"resource_profiles\"", "\"dictionary\"" };
-	const char *end = text + size;
+	struct text_cursor left = text_over(text, size);
 
-	while (text < end && strchr(" \t\r\n", *text) && *text)
-		text++;
-	if (text == end || *text++ != '{')
+	skip_space(&left);
+	if (!text_take_byte(&left, '{'))
 		return false;
-	while (text < end && strchr(" \t\r\n", *text) && *text)
-		text++;
+	skip_space(&left);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (otlp_read_starts_with(text, end, words[i]))
+		if (text_starts_with(left, words[i]))
 			return true;
 	return false;
 }

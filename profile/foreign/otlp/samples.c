@@ -323,7 +323,7 @@ static bool otlp_samples_is_string(const struct otlp_reader *r, int64_t string, 
 
 	if (string >= 0 && (uint64_t)string < r->dictionary_strings)
 		text = otlp_bytes_at(r, r->strings[string]);
-	return byte_reader_left(&text) == strlen(wanted) && memcmp(text.pos, wanted, strlen(wanted)) == 0;
+	return text_is(otlp_text(&text), wanted);
 }
 
 /*

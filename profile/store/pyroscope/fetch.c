@@ -6,6 +6,8 @@
  */
 #include "profile/store/pyroscope/query.h"
 
+#include "profile/pprof_message.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -16,10 +18,6 @@ enum {
 	MOST_ALL_BYTES = 1 << 30,
 	SLICES = 12,        /* of one instance, */
 	SLICES_OF_MANY = 6, /* and of each of several */
-	PPROF_SAMPLE = 2,
-	PPROF_STRING = 6,
-	PPROF_TIME = 9,
-	PPROF_DURATION = 10,
 };
 
 /* The part of a period that one call fetches. */
@@ -148,8 +146,8 @@ static bool pyroscope_fetch_look_at(struct byte_reader pprof, bool *has_samples,
 
 	*has_samples = *is_cut = false;
 	while (protobuf_next_field(&pprof, &field)) {
-		*has_samples |= field.id == PPROF_SAMPLE && field.has_bytes;
-		*is_cut |= field.id == PPROF_STRING && field.has_bytes &&
+		*has_samples |= field.id == PPROF_PROFILE(sample) && field.has_bytes;
+		*is_cut |= field.id == PPROF_PROFILE(string_table) && field.has_bytes &&
 			   byte_reader_left(&field.bytes) == strlen(other) &&
 			   memcmp(field.bytes.pos, other, strlen(other)) == 0;
 	}
@@ -193,8 +191,8 @@ static bool name_profile(
  */
 static void append_corrections(struct buffer *tail, const struct slice *slice)
 {
-	pyroscope_put_number(tail, PPROF_TIME, (uint64_t)slice->from_ms * 1000000);
-	buffer_append_varint(tail, PPROF_DURATION << 3);
+	pyroscope_put_number(tail, PPROF_PROFILE(time_nanos), (uint64_t)slice->from_ms * 1000000);
+	buffer_append_varint(tail, PPROF_PROFILE(duration_nanos) << 3);
 	buffer_append_varint(tail, 0);
 }
 

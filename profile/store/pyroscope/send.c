@@ -8,6 +8,7 @@
  * it is sent a second time. A place is a millisecond with an even number: the store is asked for that and the next one,
  * in which no other piece is.
  */
+#include "profile/pprof_message.h"
 #include "profile/store/pyroscope/parcel.h"
 #include "profile/store/pyroscope/pyroscope.h"
 
@@ -18,7 +19,6 @@
 #include <time.h>
 
 enum {
-	PPROF_TIME = 9,
 	MOST_ANSWER_BYTES = 4 << 20,
 	MOST_DESCRIPTION_BYTES = 1 << 24,
 	PLACE_MS = 2,
@@ -231,7 +231,7 @@ static bool pack_piece(const struct pyroscope_send_piece *piece, int fd, struct 
 		return error_set(err, ERROR_FORMAT, "what is to be sent is incomplete");
 	if (!pyroscope_send_read_file(fd, piece->offset, (size_t)piece->size, &bytes, err))
 		return false;
-	pyroscope_put_number(&bytes, PPROF_TIME, (uint64_t)piece->place_ms * 1000000);
+	pyroscope_put_number(&bytes, PPROF_PROFILE(time_nanos), (uint64_t)piece->place_ms * 1000000);
 	return buffer_ok(&bytes, err) && gzip_compress(bytes.data, bytes.size, packed, err);
 }
 

@@ -2,21 +2,10 @@
 /* Writes a profile as pprof that Pyroscope takes: without labels of samples, which would split its series. */
 #include "profile/store/pyroscope/pyroscope.h"
 
+#include "profile/pprof_message.h"
+
 #include <ctype.h>
 #include <string.h>
-
-/* Fields of pprof (profile.proto of github.com/google/pprof). */
-enum {
-	PPROF_SAMPLE_TYPE = 1,
-	PPROF_SAMPLE = 2,
-	PPROF_MAPPING = 3,
-	PPROF_LOCATION = 4,
-	PPROF_FUNCTION = 5,
-	PPROF_STRING = 6,
-	PPROF_DURATION = 10,
-	PPROF_PERIOD_TYPE = 11,
-	PPROF_PERIOD = 12,
-};
 
 /* Frames that no function of the profile is: in place of callers that are cut, and of a sample without a stack. */
 enum own_frame { OWN_CUT, OWN_EMPTY, OWN_COUNT };
@@ -44,7 +33,7 @@ struct pyroscope_split {
 	size_t value_type_count, sample_count;
 	int64_t totals[PROFILE_MAX_VALUE_TYPES];
 	struct numbers numbers[TABLE_COUNT];
-	struct buffer head, tables[TABLE_COUNT], samples, entry, line, text, whole;
+	struct buffer head, tables[TABLE_COUNT], samples, lines, text, whole;
 };
 
 /* ---- Protobuf ---- */
@@ -59,9 +48,7 @@ void pyroscope_put_number(struct buffer *message, uint32_t field, uint64_t value
 
 void pyroscope_put_bytes(struct buffer *message, uint32_t field, const void *bytes, size_t size)
 {
-	buffer_append_varint(message, (uint64_t)field << 3 | 2);
-	buffer_append_varint(message, size);
-	buffer_append(message, bytes, size);
+	proto_append_bytes(message, field, bytes, size);
 }
 
 void pyroscope_put_text(struct buffer *message, uint32_t field, const char *text)
@@ -89,7 +76,7 @@ static bool pyroscope_split_take_number(
 /* A string that is none of the profile's. */
 static uint32_t put_own_string(struct pyroscope_split *split, const char *text)
 {
-	pyroscope_put_text(&split->tables[STRINGS], PPROF_STRING, text);
+	pyroscope_put_text(&split->tables[STRINGS], PPROF_PROFILE(string_table), text);
 	return split->numbers[STRINGS].count++;
 }
 
@@ -113,82 +100,72 @@ static uint32_t put_string(struct pyroscope_split *split, uint32_t id)
 		else
 			unicode_append_clean(&split->text, cut);
 	}
-	pyroscope_put_bytes(&split->tables[STRINGS], PPROF_STRING, split->text.data, split->text.size);
+	pyroscope_put_bytes(&split->tables[STRINGS], PPROF_PROFILE(string_table), split->text.data, split->text.size);
 	return number;
 }
 
 static uint32_t put_mapping(struct pyroscope_split *split, uint32_t id)
 {
 	const struct profile_mapping *mapping = &split->profile->mappings[id];
-	struct buffer *entry = &split->entry;
-	uint32_t number, path, build_id;
+	Pprof__Mapping entry = PPROF__MAPPING__INIT;
+	uint32_t number;
 
 	if (!pyroscope_split_take_number(split, MAPPINGS, id, &number))
 		return number;
-	path = put_string(split, mapping->path);
-	build_id = put_string(split, mapping->build_id);
-	entry->size = 0;
-	pyroscope_put_number(entry, 1, number);
-	pyroscope_put_number(entry, 2, mapping->start);
-	pyroscope_put_number(entry, 3, mapping->end);
-	pyroscope_put_number(entry, 4, mapping->file_offset);
-	pyroscope_put_number(entry, 5, path);
-	pyroscope_put_number(entry, 6, build_id);
+	entry.id = number;
+	entry.memory_start = mapping->start;
+	entry.memory_limit = mapping->end;
+	entry.file_offset = mapping->file_offset;
+	entry.filename = put_string(split, mapping->path);
+	entry.build_id = put_string(split, mapping->build_id);
 	/* All names are there: nobody has to look for the binary. */
-	for (uint32_t field = 7; field <= 10; field++)
-		pyroscope_put_number(entry, field, 1);
-	pyroscope_put_bytes(&split->tables[MAPPINGS], PPROF_MAPPING, entry->data, entry->size);
+	entry.has_functions = entry.has_filenames = entry.has_line_numbers = entry.has_inline_frames = true;
+	proto_append(&split->tables[MAPPINGS], PPROF_PROFILE(mapping), &entry.base, NULL);
 	return number;
 }
 
 static uint32_t pyroscope_split_put_function(struct pyroscope_split *split, uint32_t id)
 {
 	const struct profile_function *function = &split->profile->functions[id];
-	struct buffer *entry = &split->entry;
-	uint32_t number, name, linkage_name, file;
+	Pprof__Function entry = PPROF__FUNCTION__INIT;
+	uint32_t number;
 
 	if (!pyroscope_split_take_number(split, FUNCTIONS, id, &number))
 		return number;
-	name = put_string(split, function->name);
-	linkage_name = function->linkage_name ? put_string(split, function->linkage_name) : name;
-	file = put_string(split, function->file);
-	entry->size = 0;
-	pyroscope_put_number(entry, 1, number);
-	pyroscope_put_number(entry, 2, name);
-	pyroscope_put_number(entry, 3, linkage_name);
-	pyroscope_put_number(entry, 4, file);
-	pyroscope_put_number(entry, 5, function->start_line);
-	pyroscope_put_bytes(&split->tables[FUNCTIONS], PPROF_FUNCTION, entry->data, entry->size);
+	entry.id = number;
+	entry.name = put_string(split, function->name);
+	entry.system_name = function->linkage_name ? put_string(split, function->linkage_name) : entry.name;
+	entry.filename = put_string(split, function->file);
+	entry.start_line = function->start_line;
+	proto_append(&split->tables[FUNCTIONS], PPROF_PROFILE(function), &entry.base, NULL);
 	return number;
 }
 
 static void pyroscope_split_append_line(struct pyroscope_split *split, uint32_t function, uint32_t line)
 {
-	split->line.size = 0;
-	pyroscope_put_number(&split->line, 1, function);
-	pyroscope_put_number(&split->line, 2, line);
-	pyroscope_put_bytes(&split->entry, 4, split->line.data, split->line.size);
+	Pprof__Line entry = PPROF__LINE__INIT;
+
+	entry.function_id = function;
+	entry.line = line;
+	proto_append(&split->lines, proto_number_of(&pprof__location__descriptor, offsetof(Pprof__Location, line)),
+		&entry.base, NULL);
 }
 
 /* A location with a function that has a name and nothing else. */
 static uint32_t put_own_location(struct pyroscope_split *split, enum own_frame frame)
 {
-	struct buffer *entry = &split->entry;
-	uint32_t string, function;
+	Pprof__Function function = PPROF__FUNCTION__INIT;
+	Pprof__Location location = PPROF__LOCATION__INIT;
 
 	if (split->own_locations[frame])
 		return split->own_locations[frame];
-	string = put_own_string(split, own_names[frame]);
-	function = split->numbers[FUNCTIONS].count++;
-	split->own_locations[frame] = split->numbers[LOCATIONS].count++;
-	entry->size = 0;
-	pyroscope_put_number(entry, 1, function);
-	pyroscope_put_number(entry, 2, string);
-	pyroscope_put_bytes(&split->tables[FUNCTIONS], PPROF_FUNCTION, entry->data, entry->size);
-	entry->size = 0;
-	pyroscope_put_number(entry, 1, split->own_locations[frame]);
-	pyroscope_split_append_line(split, function, 0);
-	pyroscope_put_bytes(&split->tables[LOCATIONS], PPROF_LOCATION, entry->data, entry->size);
+	function.name = put_own_string(split, own_names[frame]);
+	function.id = split->numbers[FUNCTIONS].count++;
+	location.id = split->own_locations[frame] = split->numbers[LOCATIONS].count++;
+	proto_append(&split->tables[FUNCTIONS], PPROF_PROFILE(function), &function.base, NULL);
+	split->lines.size = 0;
+	pyroscope_split_append_line(split, (uint32_t)function.id, 0);
+	proto_append(&split->tables[LOCATIONS], PPROF_PROFILE(location), &location.base, &split->lines);
 	return split->own_locations[frame];
 }
 
@@ -196,25 +173,21 @@ static uint32_t put_location(struct pyroscope_split *split, uint32_t id)
 {
 	const struct profile *profile = split->profile;
 	const struct profile_location *location = &profile->locations[id];
-	struct buffer *entry = &split->entry;
-	uint32_t number, mapping = 0;
+	Pprof__Location entry = PPROF__LOCATION__INIT;
+	uint32_t number;
 
 	if (!pyroscope_split_take_number(split, LOCATIONS, id, &number))
 		return number;
-	if (location->mapping != PROFILE_NONE)
-		mapping = put_mapping(split, location->mapping);
-	for (uint32_t i = 0; i < location->line_count; i++)
-		(void)pyroscope_split_put_function(split, profile->lines[location->first_line + i].function);
-	entry->size = 0;
-	pyroscope_put_number(entry, 1, number);
-	pyroscope_put_number(entry, 2, mapping);
-	pyroscope_put_number(entry, 3, location->address);
+	entry.id = number;
+	entry.mapping_id = location->mapping != PROFILE_NONE ? put_mapping(split, location->mapping) : 0;
+	entry.address = location->address;
+	split->lines.size = 0;
 	for (uint32_t i = 0; i < location->line_count; i++) {
 		const struct profile_line *line = &profile->lines[location->first_line + i];
 
 		pyroscope_split_append_line(split, pyroscope_split_put_function(split, line->function), line->line);
 	}
-	pyroscope_put_bytes(&split->tables[LOCATIONS], PPROF_LOCATION, entry->data, entry->size);
+	proto_append(&split->tables[LOCATIONS], PPROF_PROFILE(location), &entry.base, &split->lines);
 	return number;
 }
 
@@ -234,13 +207,11 @@ static uint32_t put_type_word(struct pyroscope_split *split, uint32_t id)
 
 static void put_value_type(struct pyroscope_split *split, uint32_t field, struct profile_value_type type)
 {
-	uint32_t word = put_type_word(split, type.type), unit = put_type_word(split, type.unit);
-	struct buffer *entry = &split->entry;
+	Pprof__ValueType entry = PPROF__VALUE_TYPE__INIT;
 
-	entry->size = 0;
-	pyroscope_put_number(entry, 1, word);
-	pyroscope_put_number(entry, 2, unit);
-	pyroscope_put_bytes(&split->head, field, entry->data, entry->size);
+	entry.type = put_type_word(split, type.type);
+	entry.unit = put_type_word(split, type.unit);
+	proto_append(&split->head, field, &entry.base, NULL);
 }
 
 static void begin_piece(struct pyroscope_split *split)
@@ -259,13 +230,14 @@ static void begin_piece(struct pyroscope_split *split)
 	}
 	(void)put_string(split, 0);
 	for (size_t i = 0; i < split->value_type_count; i++)
-		put_value_type(split, PPROF_SAMPLE_TYPE, profile->value_types[split->value_types[i]]);
-	put_value_type(split, PPROF_PERIOD_TYPE,
+		put_value_type(split, PPROF_PROFILE(sample_type), profile->value_types[split->value_types[i]]);
+	put_value_type(split, PPROF_PROFILE(period_type),
 		profile->period_type.type ? profile->period_type : profile->value_types[profile->default_value_type]);
-	pyroscope_put_number(&split->head, PPROF_PERIOD, (uint64_t)(profile->period > 0 ? profile->period : 1));
+	pyroscope_put_number(
+		&split->head, PPROF_PROFILE(period), (uint64_t)(profile->period > 0 ? profile->period : 1));
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns += profile->runs[i].duration_ns > 0 ? (uint64_t)profile->runs[i].duration_ns : 0;
-	pyroscope_put_number(&split->head, PPROF_DURATION, duration_ns);
+	pyroscope_put_number(&split->head, PPROF_PROFILE(duration_nanos), duration_ns);
 }
 
 static size_t piece_bytes(const struct pyroscope_split *split)
@@ -314,6 +286,11 @@ static bool pyroscope_split_sum_values(const struct pyroscope_split *split, size
 	return has_any;
 }
 
+static void append_id(struct buffer *ids, uint64_t id)
+{
+	buffer_append(ids, &id, sizeof(id));
+}
+
 /* Writes a stack, its leaf first, with `most` frames at the most. Returns whether it was cut. */
 static bool put_stack(struct pyroscope_split *split, uint32_t stack, size_t most, struct buffer *ids)
 {
@@ -327,29 +304,26 @@ static bool put_stack(struct pyroscope_split *split, uint32_t stack, size_t most
 	if (is_cut)
 		depth = most - 1;
 	for (; depth > 0; depth--, stack = profile->stacks[stack].parent)
-		buffer_append_varint(ids, put_location(split, profile->stacks[stack].location));
+		append_id(ids, put_location(split, profile->stacks[stack].location));
 	if (is_cut)
-		buffer_append_varint(ids, put_own_location(split, OWN_CUT));
+		append_id(ids, put_own_location(split, OWN_CUT));
 	if (is_empty)
-		buffer_append_varint(ids, put_own_location(split, OWN_EMPTY));
+		append_id(ids, put_own_location(split, OWN_EMPTY));
 	return is_cut;
 }
 
 static bool put_sample(struct pyroscope_split *split, uint32_t stack, const int64_t *values, size_t most)
 {
 	CLEANUP(buffer_deinit) struct buffer ids = BUFFER_INIT(PYROSCOPE_MAX_BYTES);
-	CLEANUP(buffer_deinit) struct buffer numbers = BUFFER_INIT(PYROSCOPE_MAX_BYTES);
-	struct buffer *entry = &split->entry;
-	bool is_cut;
+	Pprof__Sample entry = PPROF__SAMPLE__INIT;
+	bool is_cut = put_stack(split, stack, most, &ids);
 
-	is_cut = put_stack(split, stack, most, &ids);
-	for (size_t i = 0; i < split->value_type_count; i++)
-		buffer_append_varint(&numbers, (uint64_t)values[i]);
-	entry->size = 0;
-	pyroscope_put_bytes(entry, 1, ids.data, ids.size);
-	pyroscope_put_bytes(entry, 2, numbers.data, numbers.size);
-	entry->failed |= ids.failed || numbers.failed;
-	pyroscope_put_bytes(&split->samples, PPROF_SAMPLE, entry->data, entry->size);
+	split->samples.failed |= ids.failed;
+	entry.n_location_id = ids.size / sizeof(*entry.location_id);
+	entry.location_id = (uint64_t *)(void *)ids.data;
+	entry.n_value = split->value_type_count;
+	entry.value = (int64_t *)(uintptr_t)values;
+	proto_append(&split->samples, PPROF_PROFILE(sample), &entry.base, NULL);
 	return is_cut;
 }
 
@@ -411,8 +385,8 @@ static void describe_piece(const struct pyroscope_split *split, struct pyroscope
 bool pyroscope_split_next(
 	struct pyroscope_split *split, struct pyroscope_piece *piece, bool *is_there, struct error *err)
 {
-	const struct buffer *buffers[] = { &split->head, &split->samples, &split->entry, &split->line, &split->text,
-		&split->whole, &split->tables[0], &split->tables[1], &split->tables[2], &split->tables[3] };
+	const struct buffer *buffers[] = { &split->head, &split->samples, &split->lines, &split->text, &split->whole,
+		&split->tables[0], &split->tables[1], &split->tables[2], &split->tables[3] };
 	size_t skipped = 0;
 
 	begin_piece(split);
@@ -485,8 +459,8 @@ bool pyroscope_split_create(const struct profile *profile, struct pyroscope_spli
 	struct pyroscope_split *made = calloc(1, sizeof(*made));
 	if (!made)
 		return error_set_memory(err);
-	struct buffer *const buffers[] = { &made->head, &made->samples, &made->entry, &made->line, &made->text,
-		&made->whole, &made->tables[0], &made->tables[1], &made->tables[2], &made->tables[3] };
+	struct buffer *const buffers[] = { &made->head, &made->samples, &made->lines, &made->text, &made->whole,
+		&made->tables[0], &made->tables[1], &made->tables[2], &made->tables[3] };
 	const size_t counts[TABLE_COUNT] = { string_table_count(profile->strings), profile->mapping_count,
 		profile->function_count, profile->location_count };
 	bool ok = true;
@@ -517,8 +491,7 @@ void pyroscope_split_destroy(struct pyroscope_split *split)
 	}
 	buffer_deinit(&split->head);
 	buffer_deinit(&split->samples);
-	buffer_deinit(&split->entry);
-	buffer_deinit(&split->line);
+	buffer_deinit(&split->lines);
 	buffer_deinit(&split->text);
 	buffer_deinit(&split->whole);
 	free(split->first_sample);
