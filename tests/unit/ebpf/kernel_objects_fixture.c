@@ -51,22 +51,15 @@ size_t kernel_objects_count(const struct kernel_object *objects, size_t count, e
 	return found;
 }
 
+/*
+ * The object is not opened: the kernel clears an array of programs when its last descriptor is closed, and one that is
+ * opened anew meanwhile stays for ever.
+ */
 bool kernel_object_exists(const struct kernel_object *object)
 {
-	CLEANUP(cleanup_close) int fd = -1;
+	static int (*const next_of[KERNEL_OBJECT_KINDS])(
+		__u32, __u32 *) = { bpf_prog_get_next_id, bpf_map_get_next_id, bpf_link_get_next_id };
+	__u32 next;
 
-	switch (object->kind) {
-	case KERNEL_OBJECT_PROGRAM:
-		fd = bpf_prog_get_fd_by_id(object->id);
-		break;
-	case KERNEL_OBJECT_MAP:
-		fd = bpf_map_get_fd_by_id(object->id);
-		break;
-	case KERNEL_OBJECT_LINK:
-		fd = bpf_link_get_fd_by_id(object->id);
-		break;
-	case KERNEL_OBJECT_KINDS:
-		break;
-	}
-	return fd >= 0;
+	return next_of[object->kind](object->id - 1, &next) == 0 && next == object->id;
 }
