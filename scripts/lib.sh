@@ -55,13 +55,20 @@ need_packages() {
 	done
 	[[ ${#missing[@]} -gt 0 ]] || return 0
 	say "installing ${missing[*]}"
-	as_root apt-get update -qq >&2
+	[[ -n ${packages_listed:-} ]] || as_root apt-get update -qq >&2
+	packages_listed=1
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# need_tool COMMAND PACKAGE: installs the package unless the command is on PATH, wherever it came from.
+# need_tool COMMAND PACKAGE [COMMAND PACKAGE]...: installs, in one go, the packages whose commands are not on PATH, wherever those came from.
 need_tool() {
-	command -v "$1" >/dev/null || need_packages "$2"
+	local missing=()
+
+	while [[ $# -gt 0 ]]; do
+		command -v "$1" >/dev/null || missing+=("$2")
+		shift 2
+	done
+	[[ ${#missing[@]} -eq 0 ]] || need_packages "${missing[@]}"
 }
 
 # build PRESET [TARGET...]: configures and builds, with the tests that an installation does without; what it prints is shown only when it fails.
