@@ -20,7 +20,7 @@ function pointOf(box, name) {
   return [Math.round(left), Math.round(box.y + depth * ROW + 3)];
 }
 
-test('Firefox paints the report and answers', { skip, timeout: 180000 }, async () => {
+test('Firefox paints the report and answers', { skip, timeout: 600000 }, async () => {
   assert.ok(executable(), 'Firefox is not installed (package firefox-esr)');
   const firefox = await Firefox.start();
   try {
@@ -68,7 +68,7 @@ test('Firefox paints the report and answers', { skip, timeout: 180000 }, async (
   }
 });
 
-test('Firefox saves pictures from file:// under the policy of the page', { skip, timeout: 180000 }, async () => {
+test('Firefox saves pictures from file:// under the policy of the page', { skip, timeout: 600000 }, async () => {
   const firefox = await Firefox.start();
   try {
     await firefox.open(pageUrl('diff'));
@@ -89,7 +89,7 @@ test('Firefox saves pictures from file:// under the policy of the page', { skip,
   }
 });
 
-test('Firefox opens a benchmark of a suite, and goes back', { skip, timeout: 180000 }, async () => {
+test('Firefox opens a benchmark of a suite, and goes back', { skip, timeout: 600000 }, async () => {
   const firefox = await Firefox.start();
   const name = `document.querySelector('.part-bar:not([hidden]) b')?.textContent`;
   try {
@@ -114,7 +114,7 @@ test('Firefox opens a benchmark of a suite, and goes back', { skip, timeout: 180
   }
 });
 
-test('Firefox draws a history, opens a change, and goes back', { skip, timeout: 180000 }, async () => {
+test('Firefox draws a history, opens a change, and goes back', { skip, timeout: 600000 }, async () => {
   const firefox = await Firefox.start();
   const name = `document.querySelector('.part-bar:not([hidden]) b')?.textContent`;
   try {

@@ -288,7 +288,7 @@ export async function open(kind, options = {}) {
   const context = await (special ? newContext(options) : (shared ||= newContext({})));
   const report = new Report(await context.newPage());
   report.page.setDefaultTimeout(5000);
-  await report.page.goto(options.url || pageUrl(kind, options.hash), { timeout: 30000 });
+  await report.page.goto(options.url || pageUrl(kind, options.hash), { timeout: 300000 });
   return report;
 }
 
