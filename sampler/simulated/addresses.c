@@ -72,6 +72,14 @@ static bool address_expect_jit_map(
 	       (!host->is_forked || expect_map_of(host, host->parent_pid, &image->inherited_map, err));
 }
 
+/* The command ran just now, here: its maps lie where it was told to write them. */
+static bool address_open_jit_map(void *context, const struct jit_place *place, struct file_opened *file,
+	struct buffer *notices, struct error *err)
+{
+	(void)context;
+	return jit_map_open(place, file, notices, err);
+}
+
 /* ---- What a file tells ---- */
 
 static bool address_process(void *context, const struct simulate_process *process, struct error *err)
@@ -221,6 +229,7 @@ bool simulation_add_addresses(struct sampler_simulation *simulation, struct prof
 	reader.functions = *recorded_files_host(&reader.host.files).functions;
 	reader.functions.open = address_open;
 	reader.functions.expect_jit_map = address_expect_jit_map;
+	reader.functions.open_jit_map = address_open_jit_map;
 	process_table_init(&reader.table, profile,
 		(struct process_host){ .functions = &reader.functions, .context = &reader.host }, notices);
 	for (size_t i = 0; ok && i < simulation->file_count; i++) {
