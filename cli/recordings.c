@@ -12,9 +12,12 @@
 enum { MOST_FILES = 1 << 16 };
 static const size_t max_question_bytes = (size_t)64 << 20;
 
-/* The first word of a question. Those about files are `files` and the use; a path follows. For names bytes do. */
+/*
+ * A question begins with a word: this number, by which it is told from others that a worker asks, and in its last byte
+ * the use of a file (enum recording_use), whose path follows, or NAMES, behind which symbolize_name_answer() reads.
+ */
+static const uint64_t about_recordings = UINT64_C(0x4b56524543000000), kind_mask = 0xff;
 enum { NAMES = 0xff };
-static const uint64_t files = UINT64_C(0x4b56524543000000), use_mask = 0xff;
 
 /* ---- The worker ---- */
 
@@ -23,7 +26,7 @@ static int recordings_ask(void *context, uint64_t kind, const void *bytes, size_
 	const struct recordings *recordings = context;
 	CLEANUP(buffer_deinit) struct buffer question = { 0 };
 
-	kind |= files;
+	kind |= about_recordings;
 	buffer_init(&question, max_question_bytes + sizeof(kind));
 	buffer_append(&question, &kind, sizeof(kind));
 	buffer_append(&question, bytes, size);
@@ -87,7 +90,7 @@ bool recordings_are_asked(const void *bytes, size_t size)
 	if (size <= sizeof(kind))
 		return false;
 	memcpy(&kind, bytes, sizeof(kind));
-	return (kind & ~use_mask) == files;
+	return (kind & ~kind_mask) == about_recordings;
 }
 
 /* Opens a file as the recording that it is of allows: its directory may be one of those that the user has named. */
@@ -163,7 +166,7 @@ int recordings_answer(struct recordings *recordings, const void *bytes, size_t s
 	if (!recordings->worker)
 		return -1;
 	memcpy(&kind, bytes, sizeof(kind));
-	kind &= use_mask;
+	kind &= kind_mask;
 	size -= sizeof(kind);
 	if (kind == NAMES)
 		return answer_names(recordings, rest, size, err);

@@ -23,12 +23,13 @@ struct recordings {
 /* All arguments are borrowed, and `recordings` must not move: its opener is for struct load_options. */
 void recordings_init(struct recordings *recordings, const struct load_inputs *const *inputs);
 
+void recordings_deinit(struct recordings *recordings);
+
 /* Has a worker read recordings, and name them by these options, if there are any among the inputs. */
 void recordings_serve(struct recordings *recordings, struct worker *worker, struct symbolize_options *naming);
-void recordings_deinit(struct recordings *recordings);
 
 /* Returns whether a worker's question is about recordings. */
 bool recordings_are_asked(const void *bytes, size_t size);
 
-/* Answers it, as struct worker has it. */
+/* Answers it as struct worker has it: the descriptor is the caller's; -1, with `err` set: there is none. */
 int recordings_answer(struct recordings *recordings, const void *bytes, size_t size, struct error *err);

@@ -94,6 +94,5 @@ bool file_check_writable(const char *path, struct error *err);
 COMMON_MUST_CHECK
 bool file_normalize_path(char *path);
 
-/* Finds the file that execvp() would execute: one with a '/' is that, whether it is there or not. False: there is none.
- */
+/* Finds the file that execvp() would execute; a name with a '/' is taken as it is. False: PATH leads to none. */
 bool file_find_program(const char *name, char path[PATH_MAX]);

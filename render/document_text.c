@@ -6,7 +6,7 @@
 
 enum { NAME_COLUMNS = 60 };
 
-/* What stands before a block, and the columns before its other lines. */
+/* The text that is put before a block, and the columns before its other lines. */
 static const struct {
 	const char *before;
 	size_t indent;

@@ -18,7 +18,7 @@ enum {
 	LEAST_NAME = 12,
 	NAME_COLUMNS = 32,
 	VALUE_COLUMNS = 9,
-	/* Of a comment: */
+	/* Those that follow are of Markdown, which has a limit of bytes. */
 	CELL_BARS = 24,
 	OPEN_END = 30000,
 	WENT_END = 45000,
@@ -450,7 +450,7 @@ static void put_command(struct document *d, const struct history_words *words, c
 	buffer_append_string(&d->words, "The call paths behind the newest: " DOCUMENT_CODE);
 	before = d->words.size;
 	history_words_command(words, input, newest->point, &d->words);
-	/* What was cut off is no command. */
+	/* A command that is cut off cannot be run. */
 	if (d->words.size - before > COMMAND_BYTES)
 		d->words.size = 0;
 	else

@@ -370,7 +370,7 @@ static void put_elapsed(const struct json_writer *w)
 	json_close_member(w);
 }
 
-/* What runs of base against base said; null without such runs. */
+/* Writes the result of comparing base with base; null without such runs. */
 static void put_control(const struct json_writer *w)
 {
 	const struct diff_control *control = &w->diff->control;
@@ -408,7 +408,7 @@ static void put_suspect(const struct json_writer *w, size_t number)
 	json_close_member(w);
 }
 
-/* Which commits can be the cause, and which cannot. */
+/* Writes the commits that can be the cause, and those that cannot. */
 static void put_commits(const struct json_writer *w)
 {
 	const struct commits *commits = w->input->commits;
@@ -478,7 +478,7 @@ static void put_functions(const struct json_writer *w, const struct waits *waits
 	json_text_left_out(w->out, "functions", all - count);
 	json_text_list(w->out, "functions");
 	for (size_t i = 0; i < count && !w->out->failed; i++) {
-		/* What was passed on is no longer seen to need a comma. */
+		/* The comma is set here: bytes that were passed on do not show that one is due. */
 		buffer_append_string(w->out, i ? ",\n  " : "\n  ");
 		json_function(w->input, waits, i, w->out);
 		buffer_pass_on(w->out);

@@ -20,7 +20,7 @@ void json_cause(const struct diff *diff, struct buffer *out);
 /* Classes of waits, and locks. */
 void json_waits(const struct diff *diff, const struct waits *waits, struct buffer *out);
 
-/* Which functions' proven differences are one, a change a line. */
+/* Writes the changes, a line each: functions whose proven differences have one cause are one change. */
 void json_changes(const struct diff *diff, struct buffer *out);
 
 /* The benchmarks of a suite, one a line. */

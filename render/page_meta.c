@@ -396,7 +396,7 @@ bool page_data_meta(const struct render_input *input, struct buffer *out, struct
 	const struct diff *diff = input->diff;
 	CLEANUP(buffer_deinit) struct buffer title = { 0 };
 
-	/* What the report is of; "" if neither a title nor labels say it. */
+	/* The subject of the report; "" if neither a title nor labels tell it. */
 	buffer_init(&title, MAX_WORDS_BYTES);
 	question_title(input, &title);
 	json_text_open(out, '{');

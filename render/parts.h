@@ -6,13 +6,13 @@
 
 /* Parts that several documents have. Nothing is written of what is not there. */
 
-/* What a document of two sides says first: the verdict, and whether a limit is exceeded. */
+/* Writes what a document of two sides begins with: the verdict, and whether a limit is exceeded. */
 void parts_verdict(struct document *d, bool gate_failed);
 
-/* Which commits can be the cause, if somebody asked. */
+/* Writes the commits that can be the cause, if somebody asked for them. */
 void parts_commits(struct document *d);
 
-/* Which recording a side is, and its quality. executions: of benchmarks; 0: they are not told. */
+/* A side's recording and its quality, to be told. executions: of benchmarks; 0: they are not told. */
 struct parts_recording {
 	const char *label;   /* "base: " */
 	const char *command; /* "": not known */

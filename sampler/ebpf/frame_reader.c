@@ -28,12 +28,11 @@ enum {
 struct ebpf_frame_reader {
 	struct ebpf_frame_reader_options options;
 	struct frame_reader_bpf *object; /* NULL until it is needed */
-	uint64_t loaded_ns;              /* by CLOCK_MONOTONIC of the kernel's own; 0: not yet */
+	uint64_t loaded_ns;              /* by the records' clock; 0: not yet */
 	struct error refused;            /* why there will be none; ERROR_NONE: it was not refused */
 	char *areas;                     /* mapped; NULL until there is a process with an interpreter */
 	size_t mapped_bytes, area_bytes;
 	uint64_t ring_mask;
-	uint32_t cpu_count;
 	bool by_helper;          /* loops are those of bpf_loop() */
 	uint64_t *cursors;       /* [cpu] position of the first block that may still be asked for */
 	uint64_t *code_cursors;  /* [cpu] of the first one that may have code which was not handed out yet */
@@ -55,7 +54,7 @@ static int set_maps(struct ebpf_frame_reader *reader, bool is_allocated)
 	int result = bpf_map__set_value_size(object->maps.areas, (uint32_t)reader->area_bytes);
 
 	if (result == 0)
-		result = bpf_map__set_max_entries(object->maps.areas, reader->cpu_count);
+		result = bpf_map__set_max_entries(object->maps.areas, reader->options.cpu_count);
 	if (result == 0 && is_allocated)
 		result = bpf_map__set_max_entries(object->maps.interpreters, FRAMES_MOST_ALLOCATED);
 	if (result == 0 && is_allocated)
@@ -126,7 +125,7 @@ static bool map_areas(struct ebpf_frame_reader *reader)
 
 	if (reader->areas || !ebpf_frame_reader_load(reader))
 		return reader->areas != NULL;
-	reader->mapped_bytes = reader->area_bytes * reader->cpu_count;
+	reader->mapped_bytes = reader->area_bytes * reader->options.cpu_count;
 	reader->mapped_bytes = (reader->mapped_bytes + page_bytes - 1) / page_bytes * page_bytes;
 	mapped = mmap(NULL, reader->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		bpf_map__fd(reader->object->maps.areas), 0);
@@ -146,7 +145,6 @@ static void set_sizes(struct ebpf_frame_reader *reader, const struct ebpf_frame_
 	reader->ring_mask = bytes / sizeof(uint64_t) - 1;
 	bytes += sizeof(struct frames_area) + (FRAMES_BLOCK_ROOM + FRAMES_SLACK_WORDS) * sizeof(uint64_t);
 	reader->area_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	reader->cpu_count = options->cpu_count;
 }
 
 bool ebpf_frame_reader_create(
@@ -343,7 +341,7 @@ static bool frame_reader_find_block(struct ebpf_frame_reader *reader, uint32_t c
 	const struct frames_block *nearest = NULL;
 	uint64_t head;
 
-	if (cpu >= reader->cpu_count || !reader->areas)
+	if (cpu >= reader->options.cpu_count || !reader->areas)
 		return false;
 	head = __atomic_load_n(&area_of(reader, cpu)->head, __ATOMIC_ACQUIRE);
 	frame_reader_pass_over(reader, cpu, head, time_ns);
@@ -415,7 +413,7 @@ static bool frame_reader_find_code(
 
 bool ebpf_frame_reader_next_code(struct ebpf_frame_reader *reader, uint64_t time_ns, struct ebpf_code *code)
 {
-	for (; reader->areas && reader->code_cpu < reader->cpu_count; reader->code_cpu++)
+	for (; reader->areas && reader->code_cpu < reader->options.cpu_count; reader->code_cpu++)
 		if (frame_reader_find_code(reader, reader->code_cpu, time_ns, code))
 			return true;
 	reader->code_cpu = 0;
@@ -424,7 +422,7 @@ bool ebpf_frame_reader_next_code(struct ebpf_frame_reader *reader, uint64_t time
 
 void ebpf_frame_reader_release(struct ebpf_frame_reader *reader)
 {
-	for (uint32_t cpu = 0; reader->areas && cpu < reader->cpu_count; cpu++) {
+	for (uint32_t cpu = 0; reader->areas && cpu < reader->options.cpu_count; cpu++) {
 		uint64_t cursor = reader->cursors[cpu], code_cursor = reader->code_cursors[cpu];
 
 		__atomic_store_n(
@@ -436,7 +434,7 @@ struct ebpf_frame_reader_counts ebpf_frame_reader_counts(const struct ebpf_frame
 {
 	struct ebpf_frame_reader_counts sum = { 0 };
 
-	for (uint32_t cpu = 0; reader->areas && cpu < reader->cpu_count; cpu++) {
+	for (uint32_t cpu = 0; reader->areas && cpu < reader->options.cpu_count; cpu++) {
 		const struct frames_area *area = area_of(reader, cpu);
 
 		sum.stacks += area->stacks;

@@ -47,7 +47,7 @@ int ebpf_process_set_program(const struct ebpf_process_set *set)
 	return bpf_program__fd(set->object->progs.keep_sample);
 }
 
-void ebpf_process_set_set_filtering(struct ebpf_process_set *set, bool filters)
+void ebpf_process_set_filter(struct ebpf_process_set *set, bool filters)
 {
 	__atomic_store_n(&set->object->bss->is_filtering, filters, __ATOMIC_RELAXED);
 }

@@ -22,7 +22,7 @@ void ebpf_process_set_destroy(struct ebpf_process_set *set);
 int ebpf_process_set_program(const struct ebpf_process_set *set);
 
 /* Sets whether samples of processes that are not in the set are dropped; at first they are not. */
-void ebpf_process_set_set_filtering(struct ebpf_process_set *set, bool filters);
+void ebpf_process_set_filter(struct ebpf_process_set *set, bool filters);
 
 /*
  * Has another program, borrowed, run for each sample that is kept, from now on. So a program that takes long to load is

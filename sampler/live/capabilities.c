@@ -89,7 +89,6 @@ static bool can_read_frames(struct error *err)
 {
 	struct ebpf_frame_reader_options options = { .cpu_count = event_cpu_count() };
 	struct ebpf_frame_reader *reader;
-
 	bool can_read;
 
 	if (!task_layout_read(&options.layout, err) || !ebpf_frame_reader_create(&options, &reader, err))

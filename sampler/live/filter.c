@@ -34,13 +34,13 @@ void filter_activate(struct filter *filter)
 	if (filter_prepare(filter) && !filter->follows_forks)
 		filter->follows_forks = forks_follow(filter->in_kernel);
 	if (filter->in_kernel)
-		ebpf_process_set_set_filtering(filter->in_kernel, true);
+		ebpf_process_set_filter(filter->in_kernel, true);
 }
 
 void filter_pass_all(struct filter *filter)
 {
 	if (filter->in_kernel)
-		ebpf_process_set_set_filtering(filter->in_kernel, false);
+		ebpf_process_set_filter(filter->in_kernel, false);
 }
 
 void filter_deactivate(struct filter *filter)

@@ -105,7 +105,8 @@ static bool otlp_samples_read_sample(
 
 /* ---- What profiles are of ---- */
 
-/* What a malformed type lacks is string 0. Of several messages, the later ones replace what they have. */
+/* Reads a type of values. A malformed one has string 0 for what it lacks; of several messages the last one that has a
+ * field decides. */
 static struct otlp_type read_type(struct byte_reader profile, uint32_t id)
 {
 	Otlp__ValueType type = OTLP__VALUE_TYPE__INIT;

@@ -76,7 +76,7 @@ static void start(struct sampling *sampling, size_t bytes, uint64_t config, uint
 	if (!ebpf_process_set_create(&sampling->processes, &err) ||
 		!create(sampling->processes, bytes, &sampling->frame_reader, &err))
 		fail_msg("%s", err.message);
-	ebpf_process_set_set_filtering(sampling->processes, true);
+	ebpf_process_set_filter(sampling->processes, true);
 	for (uint32_t cpu = 0; cpu < sampling->cpu_count; cpu++) {
 		sampling->switches[cpu] = -1;
 		sampling->events[cpu] = open_event(config, period, cpu);

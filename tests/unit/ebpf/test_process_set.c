@@ -115,7 +115,7 @@ static struct ebpf_process_set *create_set(void)
 
 	if (!ebpf_process_set_create(&set, &err))
 		fail_msg("%s", err.message);
-	ebpf_process_set_set_filtering(set, true);
+	ebpf_process_set_filter(set, true);
 	return set;
 }
 
