@@ -2,7 +2,6 @@
 /* `kelvin bench`: runs two commands alternately until there are enough runs of each, and compares their profiles. */
 #include "cli/bench_clock.h"
 #include "cli/bench_control.h"
-#include "cli/bench_figures.h"
 #include "cli/bench_layouts.h"
 #include "cli/bench_looks.h"
 #include "cli/bench_plan.h"
@@ -496,7 +495,7 @@ static bool bench_finish(
 	if (bench->request->benchmarks)
 		return comparison_run_suite(comparison, profiles, (const char *[]){ NULL, NULL },
 			bench->request->stops_when_decided, code, err);
-	if (!bench_append_figures(&figures, profiles, err) || !buffer_ok(&figures, err))
+	if (!render_run_figures(&figures, profiles, err) || !buffer_ok(&figures, err))
 		return false;
 	cli_write(stream, FIGURES_INDENT, "%s", figures.data);
 	fflush(stream);

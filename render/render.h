@@ -7,7 +7,9 @@
  *	report.h	of a diff, or of a single profile
  *	suite.h		of a suite of benchmarks
  *	history.h	of a history
+ *	run_figures.h	of what the runs of two commands took
  */
 #include "render/history.h"
 #include "render/report.h"
+#include "render/run_figures.h"
 #include "render/suite.h"

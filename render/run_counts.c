@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/bench_counts.h"
+#include "render/run_counts.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,22 +9,22 @@ struct counts {
 	double mean, least, most;
 };
 
-static bool bench_counts_is_count(const struct profile *profile, uint32_t value_type)
+static bool run_counts_is_count(const struct profile *profile, uint32_t value_type)
 {
 	struct profile_metric metric = profile_metric(profile, value_type);
 
 	return metric.is_exact && metric.is_counted && metric.kind != PROFILE_METRIC_IN_USE;
 }
 
-bool bench_counts_known(const struct profile *const profiles[DIFF_SIDES])
+bool run_counts_known(const struct profile *const profiles[DIFF_SIDES])
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!bench_counts_is_count(profiles[side], profiles[side]->default_value_type))
+		if (!run_counts_is_count(profiles[side], profiles[side]->default_value_type))
 			return false;
 	return true;
 }
 
-static bool bench_counts_sum_runs(
+static bool run_counts_sum_runs(
 	const struct profile *profile, uint32_t value_type, struct counts *counts, struct error *err)
 {
 	size_t run_count = profile->run_count > 0 ? profile->run_count : 1;
@@ -48,7 +48,7 @@ static bool bench_counts_sum_runs(
 	return true;
 }
 
-static void bench_counts_append_count(struct buffer *text, double value)
+static void run_counts_append_count(struct buffer *text, double value)
 {
 	char digits[DIGITS_SIZE];
 
@@ -59,18 +59,18 @@ static void bench_counts_append_count(struct buffer *text, double value)
 static void append_side_counts(struct buffer *text, int side, const struct counts *counts)
 {
 	buffer_printf(text, "  %s ", diff_side_name(side));
-	bench_counts_append_count(text, counts->mean);
+	run_counts_append_count(text, counts->mean);
 	if (counts->least == counts->most)
 		return;
 	buffer_append_string(text, " (");
-	bench_counts_append_count(text, counts->least);
+	run_counts_append_count(text, counts->least);
 	buffer_append_string(text, " to ");
-	bench_counts_append_count(text, counts->most);
+	run_counts_append_count(text, counts->most);
 	buffer_append_byte(text, ')');
 }
 
 /* A change of less than 0.1 % is shown with more digits: exact counts have them. */
-static void bench_counts_append_change(struct buffer *text, double base, double head)
+static void run_counts_append_change(struct buffer *text, double base, double head)
 {
 	static const double least_with_two_digits = 0.1;
 	double percent = base > 0 ? (head - base) / base * 100 : 0;
@@ -83,7 +83,7 @@ static void bench_counts_append_change(struct buffer *text, double base, double 
 		buffer_printf(text, "  %+.*f %%\n", fabs(percent) < least_with_two_digits ? 5 : 2, percent);
 }
 
-bool bench_append_counts(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err)
+bool run_counts_append(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err)
 {
 	const struct profile *base = profiles[DIFF_BASE], *head = profiles[DIFF_HEAD];
 
@@ -96,15 +96,15 @@ bool bench_append_counts(struct buffer *text, const struct profile *const profil
 		uint32_t other = profile_find_metric(head, type, profile_string(base, base->value_types[i].unit));
 		struct counts counts[DIFF_SIDES];
 
-		if (other == PROFILE_NONE || !bench_counts_is_count(base, i))
+		if (other == PROFILE_NONE || !run_counts_is_count(base, i))
 			continue;
-		if (!bench_counts_sum_runs(base, i, &counts[DIFF_BASE], err) ||
-			!bench_counts_sum_runs(head, other, &counts[DIFF_HEAD], err))
+		if (!run_counts_sum_runs(base, i, &counts[DIFF_BASE], err) ||
+			!run_counts_sum_runs(head, other, &counts[DIFF_HEAD], err))
 			return false;
 		buffer_printf(text, "  %-13s", type);
 		for (int side = 0; side < DIFF_SIDES; side++)
 			append_side_counts(text, side, &counts[side]);
-		bench_counts_append_change(text, counts[DIFF_BASE].mean, counts[DIFF_HEAD].mean);
+		run_counts_append_change(text, counts[DIFF_BASE].mean, counts[DIFF_HEAD].mean);
 	}
 	buffer_append_byte(text, '\n');
 	return true;

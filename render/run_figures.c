@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/bench_figures.h"
+#include "render/run_figures.h"
 
-#include "cli/bench_counts.h"
+#include "render/run_counts.h"
 
 #include <math.h>
 
@@ -19,7 +19,7 @@ struct unit {
 };
 
 /* All values of a row have one unit, so that they can be compared at a glance. */
-static struct unit bench_figures_unit_of(enum diff_run_figure figure, double value)
+static struct unit run_figures_unit_of(enum diff_run_figure figure, double value)
 {
 	static const struct unit times[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } };
 	static const struct unit sizes[] = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } };
@@ -36,7 +36,7 @@ static int decimals(double value)
 	return value < 10 ? 3 : value < 100 ? 2 : 1;
 }
 
-static void bench_figures_append_side(
+static void run_figures_append_side(
 	struct buffer *text, const struct diff_run_summary *s, int side, const struct unit *unit)
 {
 	double mean = s->mean[side] / unit->size;
@@ -50,31 +50,31 @@ static void bench_figures_append_side(
 }
 
 /* Returns a change in percent, never -0.0. */
-static double bench_figures_shown(double change)
+static double run_figures_shown(double change)
 {
 	return round(change * 1000) / 10 + 0.0;
 }
 
 static void append_figure(struct buffer *text, enum diff_run_figure figure, const struct diff_run_summary *s)
 {
-	struct unit unit = bench_figures_unit_of(figure, s->mean[DIFF_BASE]);
+	struct unit unit = run_figures_unit_of(figure, s->mean[DIFF_BASE]);
 
 	buffer_printf(text, "  %-11s", figure_names[figure]);
-	bench_figures_append_side(text, s, DIFF_BASE, &unit);
-	bench_figures_append_side(text, s, DIFF_HEAD, &unit);
+	run_figures_append_side(text, s, DIFF_BASE, &unit);
+	run_figures_append_side(text, s, DIFF_HEAD, &unit);
 	if (s->change >= 1)
 		buffer_printf(text, "  %.2f×", 1 + s->change);
 	else
-		buffer_printf(text, "  %+.1f %%", bench_figures_shown(s->change));
+		buffer_printf(text, "  %+.1f %%", run_figures_shown(s->change));
 	if (!isnan(s->change_low) && s->change >= 1)
 		buffer_printf(text, " (%.2f to %.2f)", 1 + s->change_low, 1 + s->change_high);
 	else if (!isnan(s->change_low))
-		buffer_printf(text, " (%+.1f to %+.1f)", bench_figures_shown(s->change_low),
-			bench_figures_shown(s->change_high));
+		buffer_printf(
+			text, " (%+.1f to %+.1f)", run_figures_shown(s->change_low), run_figures_shown(s->change_high));
 	buffer_append_byte(text, '\n');
 }
 
-static double bench_figures_value_of(const struct profile_run *run, enum diff_run_figure figure)
+static double run_figures_value_of(const struct profile_run *run, enum diff_run_figure figure)
 {
 	return figure == DIFF_RUN_WALL  ? (double)run->wall_ns
 	       : figure == DIFF_RUN_CPU ? (double)run->cpu_ns
@@ -88,7 +88,7 @@ static bool append_outliers(struct buffer *text, const struct profile *profile, 
 	size_t found = 0;
 
 	for (size_t run = 0; run < profile->run_count; run++) {
-		double median, value = bench_figures_value_of(&profile->runs[run], figure);
+		double median, value = run_figures_value_of(&profile->runs[run], figure);
 		struct unit unit;
 		bool outlier;
 
@@ -96,7 +96,7 @@ static bool append_outliers(struct buffer *text, const struct profile *profile, 
 			return false;
 		if (!outlier)
 			continue;
-		unit = bench_figures_unit_of(figure, median);
+		unit = run_figures_unit_of(figure, median);
 		if (found++ == 0)
 			buffer_printf(text,
 				"  outliers, which are included: %s of %s, median %.*f %s:", figure_names[figure], side,
@@ -112,12 +112,12 @@ static bool append_outliers(struct buffer *text, const struct profile *profile, 
 	return true;
 }
 
-bool bench_append_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err)
+bool render_run_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err)
 {
 	size_t runs = profiles[DIFF_BASE]->run_count;
 
-	if (bench_counts_known(profiles))
-		return bench_append_counts(text, profiles, err);
+	if (run_counts_known(profiles))
+		return run_counts_append(text, profiles, err);
 	buffer_printf(text,
 		runs == 1 ? "%zu run of each command\n"
 			  : "%zu runs of each command, alternating; mean and 95 %% interval\n",

@@ -6,8 +6,8 @@
 /*
  * Returns whether the runs were simulated: their values are exact counts, and their times are those of the simulator.
  */
-bool bench_counts_known(const struct profile *const profiles[DIFF_SIDES]);
+bool run_counts_known(const struct profile *const profiles[DIFF_SIDES]);
 
 /* Appends what a run of each command counts: the mean, and the least and the most where runs of a side differ. */
 COMMON_MUST_CHECK
-bool bench_append_counts(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err);
+bool run_counts_append(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err);

@@ -5,7 +5,7 @@
 
 /*
  * Appends what the runs took: wall-clock time, CPU time and peak memory of either side with 95 % intervals, how head
- * differs, and the runs that lie far from the others. Of simulated runs, what they counted (bench_counts.h).
+ * differs, and the runs that lie far from the others. Of simulated runs, what they counted (run_counts.h).
  */
 COMMON_MUST_CHECK
-bool bench_append_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err);
+bool render_run_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err);
