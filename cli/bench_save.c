@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_save.h"
 
-#include "cli/output.h"
+#include "common/common.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,5 +35,5 @@ bool bench_save(const char *directory, const char *side, const struct profile *p
 	uint64_t bytes;
 
 	return bench_save_name_file(directory, side, path, err) &&
-	       output_write_profile(profile, path, mode, &bytes, err);
+	       profile_write_file(profile, path, mode, &bytes, err);
 }

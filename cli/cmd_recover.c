@@ -3,7 +3,6 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/naming.h"
-#include "cli/output.h"
 #include "cli/recordings.h"
 
 #include <limits.h>
@@ -67,11 +66,12 @@ static void recovering_deinit(struct recovering *recovering)
 
 static bool write_profile(const struct worker *worker, const struct profile *profile, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT((size_t)2 << 30);
 	CLEANUP(buffer_deinit) struct buffer said = BUFFER_INIT(CLI_MESSAGE_BYTES);
 	char samples[DIGITS_SIZE];
 
-	if (!output_profile(profile, &bytes, err) || !worker_write(worker, 0, bytes.data, bytes.size, err))
+	if (!profile_write_pprof(profile, &bytes, err) || !buffer_ok(&bytes, err) ||
+		!worker_write(worker, 0, bytes.data, bytes.size, err))
 		return false;
 	digits_in_groups(profile->quality.samples, samples);
 	buffer_printf(&said, "recovered %s sample%s of %.1f s\n", samples, profile->quality.samples == 1 ? "" : "s",

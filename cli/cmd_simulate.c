@@ -8,7 +8,6 @@
 #include "cli/interrupt.h"
 #include "cli/labels.h"
 #include "cli/naming.h"
-#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/source_simulated.h"
 #include "cli/streams.h"
@@ -199,7 +198,7 @@ static int cmd_simulate_finish(struct simulation *simulation)
 	if (!simulation->merged)
 		return simulation->code;
 	progress_phase(&simulation->progress, "writing");
-	if (!output_write_profile(
+	if (!profile_write_file(
 		    simulation->merged, simulation->request->output, simulation->request->mode, &file_bytes, &err)) {
 		progress_clear(&simulation->progress);
 		cli_print_error(&err);

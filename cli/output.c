@@ -375,20 +375,3 @@ bool outputs_write_history(const struct outputs *outputs, const struct render_hi
 {
 	return write_each(outputs, &(struct output_shown){ .history = history }, err);
 }
-
-bool output_profile(const struct profile *profile, struct buffer *out, struct error *err)
-{
-	buffer_init(out, max_output_bytes);
-	return profile_write_pprof(profile, out, err) && buffer_ok(out, err);
-}
-
-bool output_write_profile(
-	const struct profile *profile, const char *path, mode_t mode, uint64_t *bytes, struct error *err)
-{
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
-
-	if (!output_profile(profile, &out, err) || !file_write(path, out.data, out.size, mode, err))
-		return false;
-	*bytes = out.size;
-	return true;
-}

@@ -61,14 +61,5 @@ bool outputs_write_history(const struct outputs *outputs, const struct render_hi
 /* Returns symbolize_rule_text() with the parameter types that render uses. */
 const char *output_rule_text(unsigned int rule);
 
-/* Makes the bytes of a profile's file; `out`, which it initializes, is to be deinitialized also after a failure. */
-COMMON_MUST_CHECK
-bool output_profile(const struct profile *profile, struct buffer *out, struct error *err);
-
-/* Writes a profile to a file of these permissions, as file_write() has them; `bytes`: its size. */
-COMMON_MUST_CHECK
-bool output_write_profile(
-	const struct profile *profile, const char *path, mode_t mode, uint64_t *bytes, struct error *err);
-
 /* Lists the files of the outputs, by kind, for a worker. */
 void outputs_list(const struct outputs *outputs, struct worker_output list[OUTPUT_KIND_COUNT]);

@@ -4,7 +4,6 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
-#include "cli/output.h"
 #include "cli/record_summary.h"
 #include "cli/streams.h"
 
@@ -55,7 +54,7 @@ static bool settle_part_file(const struct record_job *job, bool is_written, stru
 
 static bool record_job_write_file(struct record_job *job, const struct profile *profile, struct error *err)
 {
-	return output_write_profile(profile, job->output, job->mode, &job->file_bytes, err);
+	return profile_write_file(profile, job->output, job->mode, &job->file_bytes, err);
 }
 
 /* Prints the summary after the file is written, in which threads that are idle by their life are not decided. */

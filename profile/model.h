@@ -433,6 +433,11 @@ bool profile_read_folded(const struct text_source *text, const char *name, size_
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
 
+/* Writes such a file with these permissions, as file_write() has them; `bytes`: its size. */
+COMMON_MUST_CHECK
+bool profile_write_file(
+	const struct profile *profile, const char *path, mode_t mode, uint64_t *bytes, struct error *err);
+
 /*
  * Writes `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line for each distinct
  * stack, sorted by bytes. PROFILE_NONE for `value_type` writes the number of samples, and where it is not known the

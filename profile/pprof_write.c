@@ -9,6 +9,7 @@
 
 /* The most labels that a sample has by its thread: those below, and the benchmark in which it was taken. */
 enum { MOST_THREAD_LABELS = 5 };
+static const size_t max_file_bytes = (size_t)2 << 30;
 
 void *pprof_take(struct pprof_writer *w, size_t count, size_t size)
 {
@@ -521,4 +522,16 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
 		if (profile->locations[i].line_count == 0)
 			return error_set(err, ERROR_USAGE, "location %zu has no name: symbolize before writing", i);
 	return pprof_write_message(&w, &bytes, err) && gzip_compress(bytes.data, bytes.size, out, err);
+}
+
+bool profile_write_file(
+	const struct profile *profile, const char *path, mode_t mode, uint64_t *bytes, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer out = BUFFER_INIT(max_file_bytes);
+
+	if (!profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err) ||
+		!file_write(path, out.data, out.size, mode, err))
+		return false;
+	*bytes = out.size;
+	return true;
 }
