@@ -50,8 +50,8 @@ static bool count_undecided(const struct look_task *task, struct look *look, str
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
 	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
-	if (!bench_read_all(task->runner, task->records[DIFF_BASE], task->pairs, &base, err) ||
-		!bench_read_all(task->runner, task->records[DIFF_HEAD], task->pairs, &head, err) ||
+	if (!bench_read_all(task->runner->profiles, task->records[DIFF_BASE], task->pairs, &base, err) ||
+		!bench_read_all(task->runner->profiles, task->records[DIFF_HEAD], task->pairs, &head, err) ||
 		!diff_suite_create(base, head, task->options, &suite, err))
 		return false;
 	for (size_t i = 0; i < suite->benchmark_count; i++)

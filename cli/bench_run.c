@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_run.h"
 
-#include "cli/bench_layouts.h"
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
@@ -17,34 +16,6 @@
 static const size_t max_file_bytes = (size_t)2 << 30;
 
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_STDERR_BYTES = 8192, MAX_STDERR_LINES = 20 };
-
-/* ---- Commands ---- */
-
-bool bench_command_parse(const char *text, bool by_shell, struct bench_command *command, struct error *err)
-{
-	bool needs_shell = by_shell || strpbrk(text, "|&;<>()$`\\\"'\n*?[]#~=%!{}") != NULL;
-	size_t count = 0, max = strlen(text) / 2 + 4;
-	char *rest = NULL;
-
-	*command = (struct bench_command){ .text = text, .words = strdup(text), .argv = calloc(max, sizeof(char *)) };
-	if (!command->words || !command->argv)
-		return error_set_memory(err);
-	if (needs_shell) {
-		command->argv[count++] = (char *)"/bin/sh";
-		command->argv[count++] = (char *)"-c";
-		command->argv[count++] = command->words;
-		return true;
-	}
-	for (char *word = strtok_r(command->words, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
-		command->argv[count++] = word;
-	return count > 0 || error_set(err, ERROR_USAGE, "the command is empty");
-}
-
-void bench_command_deinit(struct bench_command *command)
-{
-	free(command->words);
-	free(command->argv);
-}
 
 /* ---- What a command and the recorder print ---- */
 
@@ -322,51 +293,5 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 		return false;
 	}
 	*at = (struct bench_record){ .offset = (uint64_t)offset, .size = reply.size, .wall_ns = reply.wall_ns };
-	return true;
-}
-
-bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile,
-	struct error *err)
-{
-	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(max_file_bytes);
-	char *room;
-
-	room = buffer_reserve(&bytes, record->size);
-	if (!room)
-		return buffer_ok(&bytes, err);
-	for (size_t done = 0; done < record->size;) {
-		ssize_t got = pread(
-			fileno(runner->profiles), room + done, record->size - done, (off_t)(record->offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return error_set_errno(err, got < 0 ? errno : EIO, "cannot read a run back");
-		done += (size_t)got;
-	}
-	buffer_commit(&bytes, record->size);
-	if (!foreign_read(bytes.data, bytes.size, "a run", profile, err))
-		return false;
-	for (size_t run = 0; run < (*profile)->run_count; run++)
-		(*profile)->runs[run].layout = record->layout;
-	return true;
-}
-
-bool bench_read_all(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
-	struct profile **profile, struct error *err)
-{
-	CLEANUP(profile_cleanup) struct profile *all = NULL;
-
-	for (uint64_t run = 0; run < count; run++) {
-		CLEANUP(profile_cleanup) struct profile *next = NULL;
-
-		if (!bench_read(runner, &records[run], &next, err))
-			return false;
-		if (!all)
-			all = TAKE(next);
-		else if (!profile_merge(all, next, err))
-			return error_prefix(err, "cannot join the runs");
-	}
-	*profile = TAKE(all);
 	return true;
 }

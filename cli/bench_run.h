@@ -11,20 +11,6 @@
  * file without a name, whose end is shown when it fails.
  */
 
-struct bench_command {
-	const char *text;    /* borrowed, as the user wrote it */
-	char *words;         /* owned: what argv points into */
-	char **argv;         /* owned */
-	const char *pattern; /* borrowed: what `text` was with {layout} in it; NULL: it had none */
-	uint32_t layout;     /* that stands there now */
-};
-
-/* Words parted by blanks; by_shell, or with anything in it that a shell would see more in, it is handed to /bin/sh -c.
- */
-COMMON_MUST_CHECK
-bool bench_command_parse(const char *text, bool by_shell, struct bench_command *command, struct error *err);
-void bench_command_deinit(struct bench_command *command);
-
 struct bench_runner {
 	struct sampler_options sampler;
 	struct source_simulated_options simulated;
@@ -49,13 +35,6 @@ void bench_runner_deinit(struct bench_runner *runner);
 COMMON_MUST_CHECK
 bool bench_run(struct bench_runner *runner, const struct bench_command *command, const char *what, struct error *err);
 
-/* The place of a run's profile in `profiles`. */
-struct bench_record {
-	uint64_t offset, size;
-	int64_t wall_ns; /* of the run as it was recorded: a simulated one takes longer than the command would */
-	uint32_t layout; /* that it is of, for its profile to tell; 0: none */
-};
-
 /*
  * Runs and records it, in a process of its own: a command starts with the peak memory of whoever started it, which
  * therefore has to stay small, and must not grow from run to run.
@@ -63,16 +42,6 @@ struct bench_record {
 COMMON_MUST_CHECK
 bool bench_record(struct bench_runner *runner, const struct bench_command *command, const char *what,
 	struct bench_record *record, struct error *err);
-
-/* Reads a run's profile back. */
-COMMON_MUST_CHECK
-bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile,
-	struct error *err);
-
-/* Reads runs back as one profile, in their order. */
-COMMON_MUST_CHECK
-bool bench_read_all(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
-	struct profile **profile, struct error *err);
 
 /* Prints what the last run wrote to its standard error, on ours: if that is much, its first lines and its last ones. */
 void bench_print_stderr(const struct bench_runner *runner);

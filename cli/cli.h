@@ -73,6 +73,9 @@ void cli_print_error(const struct error *err);
 /* Prints lines, each with its newline, on standard error. */
 void cli_print_notices(const struct buffer *notices);
 
+/* Prints such lines as messages of the program: `kelvin: LINE`. */
+void cli_print_messages(const struct buffer *lines);
+
 /*
  * Ends standard output before the process ends with `code`, and returns the code to end with: if output could not be
  * written (a full disk behind `>`), the command fails.

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `kelvin bench`: runs two commands alternately until there are enough runs of each, and compares their profiles. */
-#include "cli/bench_clock.h"
 #include "cli/bench_control.h"
-#include "cli/bench_layouts.h"
 #include "cli/bench_looks.h"
-#include "cli/bench_plan.h"
 #include "cli/bench_run.h"
-#include "cli/bench_save.h"
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/interrupt.h"
@@ -217,7 +213,7 @@ static bool check_metric(const struct bench *bench, struct error *err)
 
 	if (!metric)
 		return true;
-	if (!bench_read(&bench->runner, &bench->records[DIFF_BASE][0], &first, err))
+	if (!bench_read(bench->runner.profiles, &bench->records[DIFF_BASE][0], &first, err))
 		return false;
 	for (uint32_t i = 0; i < first->value_type_count; i++)
 		if (strcmp(profile_string(first, first->value_types[i].type), metric) == 0)
@@ -276,7 +272,7 @@ static bool clock_differs(const struct bench *bench, struct bench_clock *clock, 
 	for (int side = 0; side < DIFF_SIDES && !*differs; side++) {
 		CLEANUP(profile_cleanup) struct profile *run = NULL;
 
-		if (!bench_read(&bench->runner, &bench->records[side][bench->pairs - 1], &run, err))
+		if (!bench_read(bench->runner.profiles, &bench->records[side][bench->pairs - 1], &run, err))
 			return false;
 		*clock = bench_clock_of(run);
 		*differs = bench_clock_differs(clock);
@@ -439,6 +435,8 @@ static FILE *figures_stream(const struct comparison *comparison)
 /* Checks options that only several layouts can have wrong. */
 static bool check_layouts(const struct bench *bench, struct error *err)
 {
+	CLEANUP(buffer_deinit) struct buffer said = BUFFER_INIT(CLI_MESSAGE_BYTES);
+
 	if (bench->request->layouts < 2)
 		return true;
 	if (bench->pairs < bench->request->layouts)
@@ -449,8 +447,10 @@ static bool check_layouts(const struct bench *bench, struct error *err)
 		return true;
 	}
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!bench_layouts_check(&bench->runner, bench->records[side], bench->pairs, diff_side_name(side), err))
+		if (!bench_layouts_check(bench->runner.profiles, bench->records[side], bench->pairs,
+			    diff_side_name(side), &said, err))
 			return false;
+	cli_print_messages(&said);
 	return true;
 }
 
@@ -462,7 +462,7 @@ static bool judge_control(
 
 	if (!bench->request->control)
 		return true;
-	if (!bench_read_all(&bench->runner, bench->records[BENCH_CONTROL], bench->pairs, &again, err) ||
+	if (!bench_read_all(bench->runner.profiles, bench->records[BENCH_CONTROL], bench->pairs, &again, err) ||
 		!bench_control_judge(
 			comparison, bench->profiles[DIFF_BASE], again, bench->request->benchmarks, control, err))
 		return error_prefix(err, "the control");
@@ -479,7 +479,8 @@ static bool bench_finish(
 
 	progress_phase(&bench->progress, "comparing");
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!bench_read_all(&bench->runner, bench->records[side], bench->pairs, &bench->profiles[side], err))
+		if (!bench_read_all(
+			    bench->runner.profiles, bench->records[side], bench->pairs, &bench->profiles[side], err))
 			return error_prefix(err, "%s", diff_side_name(side));
 		if ((bench->request->save && !bench_save(bench->request->save, diff_side_name(side),
 						     bench->profiles[side], comparison->outputs.mode, err)))

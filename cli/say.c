@@ -97,6 +97,20 @@ void cli_print_notices(const struct buffer *notices)
 		cli_say("%.*s", (int)notices->size, (const char *)notices->data);
 }
 
+void cli_print_messages(const struct buffer *lines)
+{
+	const char *end;
+
+	for (size_t at = 0; at < lines->size; at = (size_t)(end - (const char *)lines->data) + 1) {
+		const char *line = (const char *)lines->data + at;
+
+		end = memchr(line, '\n', lines->size - at);
+		if (!end)
+			end = line + lines->size - at;
+		cli_say("kelvin: %.*s\n", (int)(end - line), line);
+	}
+}
+
 int cli_close_stdout(int code)
 {
 	if (fclose(stdout) == 0)

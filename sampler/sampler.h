@@ -11,6 +11,7 @@
  *	simulated/	simulator.h: the tool of valgrind, and what it can run
  *	watch/		what is recorded when, of a target that is watched
  */
+#include "sampler/bench/bench.h"
 #include "sampler/ebpf/ebpf.h"
 #include "sampler/harness/harness.h"
 #include "sampler/recording.h"

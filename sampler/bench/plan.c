@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/bench_plan.h"
+#include "sampler/bench/plan.h"
 
 void bench_plan_init(struct bench_plan *plan, uint32_t layouts, bool has_control, uint64_t seed)
 {

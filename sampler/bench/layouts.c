@@ -1,68 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/bench_layouts.h"
+#include "sampler/bench/layouts.h"
 
-#include "cli/bench_plan.h"
-#include "cli/cli.h"
+#include "sampler/bench/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char placeholder[] = "{layout}";
-
 enum { MAX_PATH_BYTES = 1 << 16 };
-
-/* ---- Commands ---- */
-
-static char *fill_in(const char *text, uint32_t layout, struct error *err)
-{
-	enum { MAX_COMMAND_BYTES = 1 << 20 };
-	struct buffer out = BUFFER_INIT(MAX_COMMAND_BYTES);
-
-	for (const char *found; (found = strstr(text, placeholder)) != NULL; text = found + strlen(placeholder)) {
-		buffer_append(&out, text, (size_t)(found - text));
-		buffer_printf(&out, "%u", layout);
-	}
-	buffer_append_string(&out, text);
-	buffer_append_byte(&out, '\0');
-	if (buffer_ok(&out, err))
-		return out.data;
-	buffer_deinit(&out);
-	return NULL;
-}
-
-bool bench_commands_parse(
-	const char *text, bool by_shell, uint32_t layouts, struct bench_commands *commands, struct error *err)
-{
-	*commands = (struct bench_commands){ .items = calloc(layouts, sizeof(*commands->items)),
-		.texts = calloc(layouts, sizeof(*commands->texts)) };
-	if (!commands->items || !commands->texts)
-		return error_set_memory(err);
-	for (; commands->count < layouts; commands->count++) {
-		uint32_t at = commands->count;
-
-		commands->texts[at] = fill_in(text, at + 1, err);
-		if (!commands->texts[at])
-			return false;
-		if (!bench_command_parse(commands->texts[at], by_shell, &commands->items[at], err)) {
-			commands->count++;
-			return false;
-		}
-		commands->items[at].pattern = strstr(text, placeholder) ? text : NULL;
-		commands->items[at].layout = at + 1;
-	}
-	return true;
-}
-
-void bench_commands_deinit(struct bench_commands *commands)
-{
-	for (uint32_t i = 0; i < commands->count; i++)
-		bench_command_deinit(&commands->items[i]);
-	for (uint32_t i = 0; commands->texts && i < commands->count; i++)
-		free(commands->texts[i]);
-	free(commands->items);
-	free(commands->texts);
-}
 
 /* ---- The names of programs ---- */
 
@@ -91,7 +36,7 @@ static bool rename_mapping(struct profile *profile, uint32_t mapping, const char
 
 static bool rename_word(const char *pattern, uint32_t layout, struct profile *profile, struct error *err)
 {
-	CLEANUP(cleanup_free) char *word = fill_in(pattern, layout, err);
+	CLEANUP(cleanup_free) char *word = bench_fill_in(pattern, layout, err);
 
 	if (!word)
 		return false;
@@ -115,7 +60,7 @@ bool bench_layouts_rename(const struct bench_command *command, struct profile *p
 	if (command->pattern && !words)
 		return error_set_memory(err);
 	while (rest && (word = strsep(&rest, between)) != NULL)
-		if (strstr(word, placeholder) && !rename_word(word, command->layout, profile, err))
+		if (strstr(word, BENCH_LAYOUT_PLACE) && !rename_word(word, command->layout, profile, err))
 			return false;
 	return true;
 }
@@ -222,19 +167,21 @@ static bool has_other_file(const struct profile *first, const struct profile *pr
 	return other;
 }
 
-static void bench_layouts_say(const struct bench_layouts_known *known, const char *side)
+static void bench_layouts_say(const struct bench_layouts_known *known, const char *side, struct buffer *notices)
 {
 	if (known->layouts > 1 && known->moved == 0 && !known->is_unknown)
-		cli_say("kelvin: the layouts of %s are the same bytes, so that they tell nothing of where code lies; the build has to use KELVIN_LAYOUT: see docs/layouts.md\n",
+		buffer_printf(notices,
+			"the layouts of %s are the same bytes, so that they tell nothing of where code lies; the build has to use KELVIN_LAYOUT: see docs/layouts.md\n",
 			side);
 	/* A function or two may be told apart by an address in it. */
 	if (known->differ * 20 > known->functions)
-		cli_say("kelvin: the layouts of %s differ in their code, too (%zu of %zu functions that ran, such as %s): what the compiler decided anew in each build counts as layout\n",
+		buffer_printf(notices,
+			"the layouts of %s differ in their code, too (%zu of %zu functions that ran, such as %s): what the compiler decided anew in each build counts as layout\n",
 			side, known->differ, known->functions, known->example);
 }
 
-bool bench_layouts_check(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
-	const char *side, struct error *err)
+bool bench_layouts_check(FILE *profiles, const struct bench_record *records, uint64_t count, const char *side,
+	struct buffer *notices, struct error *err)
 {
 	CLEANUP(known_deinit) struct bench_layouts_known known = { 0 };
 	CLEANUP(profile_cleanup) struct profile *first = NULL;
@@ -249,13 +196,13 @@ bool bench_layouts_check(const struct bench_runner *runner, const struct bench_r
 			continue;
 		seen[records[i].layout] = true;
 		known.layouts++;
-		if (!bench_read(runner, &records[i], &profile, err) || !note_functions(&known, profile, err))
+		if (!bench_read(profiles, &records[i], &profile, err) || !note_functions(&known, profile, err))
 			return false;
 		if (!first)
 			first = TAKE(profile);
 		else
 			known.moved += has_other_file(first, profile, &known.is_unknown);
 	}
-	bench_layouts_say(&known, side);
+	bench_layouts_say(&known, side, notices);
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/bench_plan.h"
+#include "sampler/bench/plan.h"
 #include "tests/unit/support/unit_test.h"
 
 enum { SEEDS = 50 };

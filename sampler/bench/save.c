@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/bench_save.h"
+#include "sampler/bench/save.h"
 
 #include "common/common.h"
 
@@ -34,6 +34,5 @@ bool bench_save(const char *directory, const char *side, const struct profile *p
 	char path[PATH_MAX];
 	uint64_t bytes;
 
-	return bench_save_name_file(directory, side, path, err) &&
-	       profile_write_file(profile, path, mode, &bytes, err);
+	return bench_save_name_file(directory, side, path, err) && profile_write_file(profile, path, mode, &bytes, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/bench_clock.h"
+#include "sampler/bench/clock.h"
 
 #include <math.h>
 
