@@ -2,7 +2,6 @@
 /* `kelvin history`: reads the profiles of a program over time, in a process without rights, and says what changed when.
  */
 #include "cli/cli.h"
-#include "cli/history_gate.h"
 #include "cli/history_view.h"
 #include "cli/load.h"
 #include "cli/naming.h"
@@ -28,7 +27,7 @@ static const char cmd_history_notes[] =
 	"Exit codes: 0 no limit of --fail-on exceeded; 1 a limit exceeded; 2 usage or input error;\n"
 	"3 too few profiles to check a limit, or to prove what the newest one exceeds.\n";
 
-enum { MAX_GATES = 1000, OUTPUT_CACHE = OUTPUT_KIND_COUNT, WORKER_OUTPUTS };
+enum { MAX_GATES = 1000, MAX_SAID_BYTES = 1 << 24, OUTPUT_CACHE = OUTPUT_KIND_COUNT, WORKER_OUTPUTS };
 
 struct command_history {
 	struct outputs outputs;
@@ -195,6 +194,18 @@ static bool cmd_history_show(
 	return outputs_write_history(&command->outputs, &input, err);
 }
 
+/* Returns the exit code, and says which limit it was. */
+static int cmd_history_check_limits(const struct command_history *command, const struct history *history)
+{
+	CLEANUP(buffer_deinit) struct buffer said = BUFFER_INIT(MAX_SAID_BYTES);
+	enum history_gate_result result = history_gate_judge(history, command->gates, command->gate_count, &said);
+
+	cli_print_messages(&said);
+	return result == HISTORY_GATE_EXCEEDED ? CLI_EXIT_REGRESSED
+	       : result == HISTORY_GATE_OPEN   ? CLI_EXIT_INCONCLUSIVE
+					       : CLI_EXIT_OK;
+}
+
 static bool cli_cmd_history_work(struct command_history *command, int *code, struct error *err)
 {
 	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
@@ -211,7 +222,7 @@ static bool cli_cmd_history_work(struct command_history *command, int *code, str
 				: "there is no profile to make a history of; name the files that 'kelvin record' or 'kelvin watch' made");
 	if (!history_create(set, &command->history, &history, err) || !cmd_history_show(command, history, &cache, err))
 		return false;
-	*code = history_gate_code(history, command->gates, command->gate_count);
+	*code = cmd_history_check_limits(command, history);
 	if (keeps_cache(command, &cache))
 		keep_cache(command, &cache, set);
 	return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diff/history/cache.h"
+#include "diff/history/gate.h"
 #include "diff/model.h"
 #include "profile/profile.h"
 

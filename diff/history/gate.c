@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/history_gate.h"
-
-#include "cli/cli.h"
+#include "diff/history/history.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +35,7 @@ static bool gate_is_exceeded(const struct history *history, const struct history
 }
 
 static void gate_say(const struct history *history, const struct history_series *series,
-	const struct history_change *change, const struct diff_gate *gate)
+	const struct history_change *change, const struct diff_gate *gate, struct buffer *said)
 {
 	const struct summary_set *set = history->set;
 	const struct summary *newest = &set->items[series->profiles[series->count - 1]];
@@ -48,7 +46,7 @@ static void gate_say(const struct history *history, const struct history_series 
 		snprintf(more, sizeof(more), "by %.1f %%, above the limit of %g %%", growth, gate->percent);
 	else
 		snprintf(more, sizeof(more), "from nothing, which exceeds every limit (here %g %%)", gate->percent);
-	cli_say("kelvin: %s grew %s, with %s (q %.2g)\n",
+	buffer_printf(said, "%s grew %s, with %s (q %.2g)\n",
 		change->function == HISTORY_WHOLE ? "the total"
 						  : summary_string(set, set->functions[change->function].shown),
 		more, summary_string(set, newest->name), change->q);
@@ -57,13 +55,14 @@ static void gate_say(const struct history *history, const struct history_series 
 /* ---- What is not proven ---- */
 
 /* A rule about a name that nothing has never fires: a typing error, or a function that is gone. */
-static void gate_say_unknown(const struct history *history, const struct diff_gate *gate)
+static void gate_say_unknown(const struct history *history, const struct diff_gate *gate, struct buffer *said)
 {
 	for (uint32_t i = 0; gate->function && i < history->set->function_count; i++)
 		if (gate_is_about(history, gate, i))
 			return;
 	if (gate->function)
-		cli_say("kelvin: --fail-on 'function:%s': no profile of the history has samples of a function with this name\n",
+		buffer_printf(said,
+			"--fail-on 'function:%s': no profile of the history has samples of a function with this name\n",
 			gate->function);
 }
 
@@ -118,12 +117,13 @@ static bool gate_is_proven(const struct history_series *series, uint32_t functio
 }
 
 static void gate_say_open(const struct history *history, const struct history_series *series, uint32_t function,
-	const struct newest *newest, const struct diff_gate *gate)
+	const struct newest *newest, const struct diff_gate *gate, struct buffer *said)
 {
 	const struct summary_set *set = history->set;
 	double unit = function == HISTORY_WHOLE ? 100 / series->typical_total : 1;
 
-	cli_say("kelvin: the limit of %g %% on %s is not decided: it takes %.1f %% of the usual total with %s, and took at most %.1f %% before, "
+	buffer_printf(said,
+		"the limit of %g %% on %s is not decided: it takes %.1f %% of the usual total with %s, and took at most %.1f %% before, "
 		"which a single profile does not prove; record that build at least twice more\n",
 		gate->percent,
 		function == HISTORY_WHOLE ? "the total" : summary_string(set, set->functions[function].shown),
@@ -134,8 +134,8 @@ static void gate_say_open(const struct history *history, const struct history_se
 /*
  * Returns whether a limit of the series is not decided, also for want of memory; the row that stands out most is told.
  */
-static bool gate_is_open(
-	const struct history *history, const struct history_series *series, const struct diff_gate *gate)
+static bool gate_is_open(const struct history *history, const struct history_series *series,
+	const struct diff_gate *gate, struct buffer *said)
 {
 	uint32_t count = (uint32_t)history->set->function_count, worst = HISTORY_WHOLE;
 	CLEANUP(cleanup_free) double *values = calloc(series->count, sizeof(*values));
@@ -143,7 +143,7 @@ static bool gate_is_open(
 	bool found = false;
 
 	if (!values) {
-		cli_say("kelvin: the limit of %g %% is not decided: out of memory\n", gate->percent);
+		buffer_printf(said, "the limit of %g %% is not decided: out of memory\n", gate->percent);
 		return true;
 	}
 	for (uint32_t i = 0; i <= count; i++) {
@@ -161,18 +161,19 @@ static bool gate_is_open(
 		most = newest;
 	}
 	if (found)
-		gate_say_open(history, series, worst, &most, gate);
+		gate_say_open(history, series, worst, &most, gate, said);
 	return found;
 }
 
 /* ---- All limits ---- */
 
-int history_gate_code(const struct history *history, const struct diff_gate *gates, size_t count)
+enum history_gate_result history_gate_judge(
+	const struct history *history, const struct diff_gate *gates, size_t count, struct buffer *said)
 {
 	bool failed = false, judged = false, open = false;
 
 	for (size_t g = 0; g < count; g++)
-		gate_say_unknown(history, &gates[g]);
+		gate_say_unknown(history, &gates[g], said);
 
 	for (size_t i = 0; i < history->series_count; i++) {
 		const struct history_series *series = &history->series[i];
@@ -181,20 +182,21 @@ int history_gate_code(const struct history *history, const struct diff_gate *gat
 		for (size_t k = 0; k < series->change_count; k++)
 			for (size_t g = 0; g < count; g++)
 				if (gate_is_exceeded(history, series, &series->changes[k], &gates[g])) {
-					gate_say(history, series, &series->changes[k], &gates[g]);
+					gate_say(history, series, &series->changes[k], &gates[g], said);
 					failed = true;
 				}
 	}
 	if (failed)
-		return CLI_EXIT_REGRESSED;
+		return HISTORY_GATE_EXCEEDED;
 	for (size_t i = 0; i < history->series_count; i++)
 		for (size_t g = 0; g < count && history->series[i].count >= LEAST_PROFILES; g++)
-			open |= gate_is_open(history, &history->series[i], &gates[g]);
+			open |= gate_is_open(history, &history->series[i], &gates[g], said);
 	if (open)
-		return CLI_EXIT_INCONCLUSIVE;
+		return HISTORY_GATE_OPEN;
 	if (judged || count == 0)
-		return CLI_EXIT_OK;
-	cli_say("kelvin: the --fail-on limits were not checked: no series has %d profiles or more, which show how much the newest may differ by chance\n",
+		return HISTORY_GATE_PASSED;
+	buffer_printf(said,
+		"the --fail-on limits were not checked: no series has %d profiles or more, which show how much the newest may differ by chance\n",
 		LEAST_PROFILES);
-	return CLI_EXIT_INCONCLUSIVE;
+	return HISTORY_GATE_OPEN;
 }
