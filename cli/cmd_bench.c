@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `kelvin bench`: runs two commands alternately until there are enough runs of each, and compares their profiles. */
-#include "cli/bench_control.h"
 #include "cli/bench_looks.h"
 #include "cli/bench_run.h"
 #include "cli/cli.h"
@@ -458,13 +457,14 @@ static bool check_layouts(const struct bench *bench, struct error *err)
 static bool judge_control(
 	struct bench *bench, struct comparison *comparison, struct diff_control *control, struct error *err)
 {
+	const struct diff_suite_options options = comparison_suite_options(comparison, false);
 	CLEANUP(profile_cleanup) struct profile *again = NULL;
 
 	if (!bench->request->control)
 		return true;
 	if (!bench_read_all(bench->runner.profiles, bench->records[BENCH_CONTROL], bench->pairs, &again, err) ||
-		!bench_control_judge(
-			comparison, bench->profiles[DIFF_BASE], again, bench->request->benchmarks, control, err))
+		!diff_control_judge(
+			&options, bench->profiles[DIFF_BASE], again, bench->request->benchmarks, control, err))
 		return error_prefix(err, "the control");
 	comparison->diff.control = control;
 	return true;

@@ -202,3 +202,11 @@ uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, 
  * Returns the difference by which a function explains a change: its own if that is proven, else with all that it calls.
  */
 const struct diff_estimate *diff_suite_reason(const struct diff_function *function);
+
+/*
+ * Judges the control of `kelvin bench`: base against other runs of base, by the options of the comparison but for its
+ * limits. What is proven there is proven of no change. `are_suites`: benchmark by benchmark.
+ */
+COMMON_MUST_CHECK
+bool diff_control_judge(const struct diff_suite_options *options, const struct profile *base,
+	const struct profile *again, bool are_suites, struct diff_control *control, struct error *err);

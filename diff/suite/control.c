@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/bench_control.h"
+#include "diff/suite.h"
 
 #include <math.h>
 
 /* Judges a suite: its change is that of the benchmark that differs most among those that decide its verdict. */
-static bool judge_suite(const struct comparison *comparison, const struct profile *base, const struct profile *again,
-	struct diff_control *control, struct error *err)
+static bool control_judge_suite(const struct diff_suite_options *options, const struct profile *base,
+	const struct profile *again, struct diff_control *control, struct error *err)
 {
 	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
-	struct diff_suite_options options = comparison_suite_options(comparison, false);
 
-	options.diff.gate_count = 0;
-	if (!diff_suite_create(base, again, &options, &suite, err))
+	if (!diff_suite_create(base, again, options, &suite, err))
 		return false;
 	*control = (struct diff_control){ true, suite->verdict, NAN, NAN, NAN };
 	/* They stand in the order in which they should be read. */
@@ -23,17 +21,17 @@ static bool judge_suite(const struct comparison *comparison, const struct profil
 	return true;
 }
 
-bool bench_control_judge(const struct comparison *comparison, const struct profile *base, const struct profile *again,
-	bool are_suites, struct diff_control *control, struct error *err)
+bool diff_control_judge(const struct diff_suite_options *options, const struct profile *base,
+	const struct profile *again, bool are_suites, struct diff_control *control, struct error *err)
 {
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
-	struct diff_options options = comparison->diff;
+	struct diff_suite_options plain = *options;
 	const struct diff_estimate *total;
 
+	plain.diff.gate_count = 0;
 	if (are_suites)
-		return judge_suite(comparison, base, again, control, err);
-	options.gate_count = 0;
-	if (!diff_create(base, again, &options, &diff, err))
+		return control_judge_suite(&plain, base, again, control, err);
+	if (!diff_create(base, again, &plain.diff, &diff, err))
 		return false;
 	total = &diff->total;
 	*control = (struct diff_control){ true, diff->verdict, total->delta / total->base, total->ci_low / total->base,
