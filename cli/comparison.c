@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MAX_GATES = 1000 };
+enum { MAX_GATES = 1000, MAX_SAID_BYTES = 1 << 24 };
 
 void comparison_deinit(struct comparison *comparison)
 {
@@ -104,36 +104,14 @@ const struct options_row comparison_rows[] = {
 	{ 0 },
 };
 
-/*
- * Warns of a gate on a function that does not occur: it can never fail. The name may be incomplete, as without the
- * arguments of a C++ name.
- */
-static void warn_unmet(const struct diff *diff, const struct diff_gate *gate)
-{
-	const char *limit = strrchr(gate->function, '>'), *like = NULL;
-	size_t size = (size_t)(limit - gate->function);
-
-	for (size_t i = 0; i < diff->function_count; i++) {
-		const struct diff_function *function = &diff->functions[i];
-		const char *name = diff_string(diff, function->name);
-
-		if (diff_gate_names(diff, gate, function))
-			return;
-		if (!like && memmem(name, strlen(name), gate->function, size))
-			like = name;
-	}
-	cli_say("kelvin: --fail-on 'function:%s': neither side has %s a function with this name%s%s%s\n",
-		gate->function, diff->is_exact ? "executed" : "samples of", like ? "; a similar name is '" : "",
-		like ? like : "", like ? "'" : "");
-}
-
 static void warn_of_unmet(const struct comparison *comparison, const struct diff *diff)
 {
+	CLEANUP(buffer_deinit) struct buffer said = BUFFER_INIT(MAX_SAID_BYTES);
+
 	if (!diff)
 		return;
-	for (size_t i = 0; i < comparison->gate_count; i++)
-		if (comparison->gates[i].function)
-			warn_unmet(diff, &comparison->gates[i]);
+	diff_gates_append_unmet(diff, comparison->gates, comparison->gate_count, &said);
+	cli_print_messages(&said);
 }
 
 int comparison_inconclusive_code(const struct comparison *comparison)
@@ -275,43 +253,12 @@ struct diff_suite_options comparison_suite_options(const struct comparison *comp
 	return options;
 }
 
-static bool is_gate_of(
-	const struct diff_suite *suite, const struct diff_gate *gate, const struct diff_benchmark *benchmark)
-{
-	return !gate->benchmark || diff_gate_is_about(gate->benchmark, diff_suite_string(suite, benchmark->uri)) ||
-	       diff_gate_is_about(gate->benchmark, diff_suite_string(suite, benchmark->name));
-}
-
-/*
- * Makes the outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth
- * beyond one fails.
- */
-static void judge_one(const struct comparison *comparison, const struct diff_suite *suite,
-	const struct diff_benchmark *benchmark, bool *failed, enum diff_verdict *verdict)
-{
-	if (benchmark->verdict == DIFF_PLACEMENT)
-		return;
-	for (size_t i = 0; i < comparison->gate_count; i++) {
-		const struct diff_gate *gate = &comparison->gates[i];
-
-		if (gate->subject == DIFF_GATE_FUNCTION || !is_gate_of(suite, gate, benchmark) ||
-			!(100 * benchmark->change > gate->percent))
-			continue;
-		if (benchmark->verdict == DIFF_REGRESSED || benchmark->verdict == DIFF_MINOR)
-			*failed = true;
-		else
-			*verdict = DIFF_INCONCLUSIVE;
-		cli_say("kelvin: benchmark %s grew by %.1f %%, above the limit of %g %%%s\n",
-			diff_suite_string(suite, benchmark->name), 100 * benchmark->change, gate->percent,
-			*failed ? "" : ", but that is not proven");
-	}
-}
-
 /* A benchmark that is slower fails, also where others are faster. */
 static int suite_exit_code(const struct comparison *comparison, const struct suite_view *view)
 {
 	const struct diff_suite *suite = view->suite;
 	const struct diff *diff = suite_view_diff(view);
+	CLEANUP(buffer_deinit) struct buffer said = BUFFER_INIT(MAX_SAID_BYTES);
 	const struct diff_benchmark *benchmark;
 	enum diff_verdict verdict;
 	bool failed;
@@ -328,7 +275,8 @@ static int suite_exit_code(const struct comparison *comparison, const struct sui
 	verdict = comparison->gate_count > 0 && diff->verdict == DIFF_INCONCLUSIVE ? DIFF_INCONCLUSIVE
 										   : benchmark->verdict;
 	failed = diff->gate_failed;
-	judge_one(comparison, suite, benchmark, &failed, &verdict);
+	diff_suite_judge_one(suite, benchmark, &failed, &verdict, &said);
+	cli_print_messages(&said);
 	return exit_code(comparison, verdict, failed, benchmark->verdict == DIFF_REGRESSED);
 }
 

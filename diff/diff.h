@@ -5,6 +5,7 @@
  * The wing's public header: from profiles to what changed, with proof.
  *
  *	model.h			two profiles as one tree and one list of functions, with evidence and a verdict
+ *	gates.h			limits on growth (--fail-on)
  *	suite.h			two profiles of a suite, benchmark by benchmark
  *	file_pairs.h		which file of base is which of head
  *	function_units.h	what each unit of evidence has of each function
@@ -21,6 +22,7 @@
 #include "diff/commits/commits.h"
 #include "diff/file_pairs.h"
 #include "diff/function_units.h"
+#include "diff/gates.h"
 #include "diff/groups.h"
 #include "diff/history/history.h"
 #include "diff/lines.h"

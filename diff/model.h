@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/common.h"
+#include "diff/gates.h"
 #include "profile/profile.h"
 
 /*
@@ -103,30 +104,6 @@ enum diff_waiting {
 };
 
 /* ---- Options ---- */
-
-/*
- * A limit on growth that makes the command fail: `total>2%`, `function>5%`, `function:NAME>1%`; of suites also
- * `benchmark>5%` and `benchmark:NAME>5%`.
- */
-struct diff_gate {
-	enum { DIFF_GATE_TOTAL, DIFF_GATE_FUNCTION, DIFF_GATE_BENCHMARK } subject;
-	const char *function;  /* borrowed; NULL: any function. Within a rule's text it ends at the last '>' */
-	const char *benchmark; /* likewise; NULL: any benchmark */
-	double percent;
-};
-
-/*
- * Parses one --fail-on rule; `text` must outlive the gate. ERROR_USAGE names the part that is wrong and shows an
- * example.
- */
-COMMON_MUST_CHECK
-bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err);
-
-/*
- * Returns whether a name in a gate is this one. A gate made by a caller holds the bare name; a parsed one, the name and
- * the text after it.
- */
-bool diff_gate_is_about(const char *named, const char *name);
 
 /* Parses the word of --scale; "work=B:H" fills `work`. */
 COMMON_MUST_CHECK
@@ -256,12 +233,6 @@ enum profile_wait_class diff_wait_class(const struct diff *diff, const struct di
 
 /* Returns whether waits of the class are in the metric. */
 bool diff_has_wait_class(const struct diff *diff, enum profile_wait_class wait_class);
-
-/*
- * Returns whether a gate on a function is on this one, by either of its names. The frame of a class of waits is also
- * called as a verdict calls it: "waiting for a lock".
- */
-bool diff_gate_names(const struct diff *diff, const struct diff_gate *gate, const struct diff_function *function);
 
 /* A node of the union of both calling-context trees. Node 0 is the root; nodes are in preorder, siblings in order of
  * key. */

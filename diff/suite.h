@@ -204,6 +204,13 @@ uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, 
 const struct diff_estimate *diff_suite_reason(const struct diff_function *function);
 
 /*
+ * Makes the outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth
+ * beyond one fails. Appends which limit it is, line by line.
+ */
+void diff_suite_judge_one(const struct diff_suite *suite, const struct diff_benchmark *benchmark, bool *failed,
+	enum diff_verdict *verdict, struct buffer *said);
+
+/*
  * Judges the control of `kelvin bench`: base against other runs of base, by the options of the comparison but for its
  * limits. What is proven there is proven of no change. `are_suites`: benchmark by benchmark.
  */

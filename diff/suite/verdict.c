@@ -432,3 +432,33 @@ bool suite_decide(struct suite_work *work, struct error *err)
 	return say_verdict(work, &text) && suite_verdict_decide_gates(work, &text, err) && buffer_ok(&text, err) &&
 	       string_table_add(suite->strings, text.data ? text.data : "", text.size, &suite->verdict_text, err);
 }
+
+/* ---- A single benchmark ---- */
+
+static bool suite_verdict_is_gate_of(
+	const struct diff_suite *suite, const struct diff_gate *gate, const struct diff_benchmark *benchmark)
+{
+	return !gate->benchmark || diff_gate_is_about(gate->benchmark, diff_suite_string(suite, benchmark->uri)) ||
+	       diff_gate_is_about(gate->benchmark, diff_suite_string(suite, benchmark->name));
+}
+
+void diff_suite_judge_one(const struct diff_suite *suite, const struct diff_benchmark *benchmark, bool *failed,
+	enum diff_verdict *verdict, struct buffer *said)
+{
+	if (benchmark->verdict == DIFF_PLACEMENT)
+		return;
+	for (size_t i = 0; i < suite->options.diff.gate_count; i++) {
+		const struct diff_gate *gate = &suite->options.diff.gates[i];
+
+		if (gate->subject == DIFF_GATE_FUNCTION || !suite_verdict_is_gate_of(suite, gate, benchmark) ||
+			!(100 * benchmark->change > gate->percent))
+			continue;
+		if (benchmark->verdict == DIFF_REGRESSED || benchmark->verdict == DIFF_MINOR)
+			*failed = true;
+		else
+			*verdict = DIFF_INCONCLUSIVE;
+		buffer_printf(said, "benchmark %s grew by %.1f %%, above the limit of %g %%%s\n",
+			diff_suite_string(suite, benchmark->name), 100 * benchmark->change, gate->percent,
+			*failed ? "" : ", but that is not proven");
+	}
+}

@@ -164,3 +164,33 @@ struct gate_result gate_evaluate(const struct diff_build *build)
 	}
 	return worst;
 }
+
+/*
+ * Warns of a gate on a function that does not occur: it can never fail. The name may be incomplete, as without the
+ * arguments of a C++ name.
+ */
+static void gate_append_unmet(const struct diff *diff, const struct diff_gate *gate, struct buffer *said)
+{
+	const char *limit = strrchr(gate->function, '>'), *like = NULL;
+	size_t size = (size_t)(limit - gate->function);
+
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *function = &diff->functions[i];
+		const char *name = diff_string(diff, function->name);
+
+		if (diff_gate_names(diff, gate, function))
+			return;
+		if (!like && memmem(name, strlen(name), gate->function, size))
+			like = name;
+	}
+	buffer_printf(said, "--fail-on 'function:%s': neither side has %s a function with this name%s%s%s\n",
+		gate->function, diff->is_exact ? "executed" : "samples of", like ? "; a similar name is '" : "",
+		like ? like : "", like ? "'" : "");
+}
+
+void diff_gates_append_unmet(const struct diff *diff, const struct diff_gate *gates, size_t count, struct buffer *said)
+{
+	for (size_t i = 0; i < count; i++)
+		if (gates[i].function)
+			gate_append_unmet(diff, &gates[i], said);
+}
