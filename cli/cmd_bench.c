@@ -516,7 +516,7 @@ static int run_bench(struct cmd_bench_request *request)
 	if (!outputs_check(&request->comparison.outputs, &err) ||
 		!naming_prepare(&request->comparison.naming, &naming, &err) ||
 		!lines_prepare(&request->comparison.lines, &err) ||
-		!commit_range_open(&request->comparison.range, &request->comparison.lines.texts, &err) ||
+		!comparison_open_range(&request->comparison, &err) ||
 		!bench_runner_init(&bench.runner, &naming, &err)) {
 		cli_print_error(&err);
 		return CLI_EXIT_ERROR;

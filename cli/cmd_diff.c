@@ -169,8 +169,8 @@ static bool cmd_diff_compare(
 	       outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
 	       outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
 	       naming_prepare(&comparison->naming, &options.naming, err) && lines_prepare(&comparison->lines, err) &&
-	       commit_range_open(&comparison->range, &comparison->lines.texts, err) &&
-	       open_sides(&comparing, inputs, secrets, err) && compare_opened(&comparing, code, err) &&
+	       comparison_open_range(comparison, err) && open_sides(&comparing, inputs, secrets, err) &&
+	       compare_opened(&comparing, code, err) &&
 	       (*code == CLI_EXIT_ERROR || comparison_confirm(comparison, err));
 
 	for (size_t i = 0; i < DIFF_SIDES; i++)

@@ -71,6 +71,16 @@ static bool take_precision(void *precision, const char *text, struct error *err)
 	return true;
 }
 
+static const struct options_row commit_range_rows[] = {
+	{ 0, "commits", "A..B",
+		"which commits of this range, from base to head, touched the functions that are\nproven to differ",
+		OPTIONS_TEXT(struct commit_range, text) },
+	{ 0, "confirm", "COMMAND",
+		"builds and runs the first suspect and its parent in turn, each in a copy of its own",
+		OPTIONS_TEXT(struct commit_range, confirm) },
+	{ 0 },
+};
+
 const struct options_row comparison_output_rows[] = {
 	{ .rows = output_rows, .at = offsetof(struct comparison, outputs) },
 	{ 0, "json", "[FILE]", "schema kelvin.diff/1", OPTIONS_OUTPUT(struct comparison, outputs.paths[OUTPUT_JSON]) },
@@ -146,6 +156,32 @@ static int diff_exit_code(const struct comparison *comparison, const struct diff
 	return CLI_EXIT_INCONCLUSIVE;
 }
 
+bool comparison_open_range(struct comparison *comparison, struct error *err)
+{
+	struct commit_range *range = &comparison->range;
+	struct texts *texts = &comparison->lines.texts;
+	const struct repository *repository;
+
+	range->say = cli_say;
+	if (!commit_range_check(range, err))
+		return false;
+	if (!range->text)
+		return true;
+	if (!texts_repository(texts, &repository, err))
+		return error_prefix(err, "--commits %s", range->text);
+	return commit_range_open(range, repository, texts->directory ? texts->directory : ".", err);
+}
+
+static void comparison_rank(struct comparison *comparison, const struct diff *diff,
+	const struct profile *const profiles[DIFF_SIDES], struct commit_findings *findings)
+{
+	const struct worker *worker = comparison->outputs.worker;
+
+	comparison->range.ask = worker ? lines_ask_parent : NULL;
+	comparison->range.context = (void *)(uintptr_t)worker;
+	commit_range_rank(&comparison->range, diff, profiles, findings);
+}
+
 static bool comparison_show(
 	struct comparison *comparison, const struct render_input *input, int *code, struct error *err)
 {
@@ -197,7 +233,7 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 	input.profiles[DIFF_BASE] = profiles[DIFF_BASE];
 	input.profiles[DIFF_HEAD] = profiles[DIFF_HEAD];
 	input.question = &question;
-	commit_range_rank(&comparison->range, comparison->outputs.worker, diff, profiles, &findings);
+	comparison_rank(comparison, diff, profiles, &findings);
 	input.commits = findings.commits;
 	return comparison_show(comparison, &input, code, err);
 }
@@ -215,7 +251,7 @@ bool comparison_answer(struct comparison *comparison, const struct profile *cons
 		!question_answer(&comparison->question, profiles, &comparison->diff, &answer, err))
 		return false;
 	answer_show(&answer, &input);
-	commit_range_rank(&comparison->range, comparison->outputs.worker, input.diff, input.profiles, &findings);
+	comparison_rank(comparison, input.diff, input.profiles, &findings);
 	input.commits = findings.commits;
 	return comparison_show(comparison, &input, code, err);
 }
@@ -309,7 +345,7 @@ static void rank_commits(struct comparison *comparison, struct suite_view *view,
 			of = &view->parts[i - 1].input;
 	}
 	if (of->diff->sides == DIFF_SIDES)
-		commit_range_rank(&comparison->range, comparison->outputs.worker, of->diff, of->profiles, findings);
+		comparison_rank(comparison, of->diff, of->profiles, findings);
 	view->parts[0].input.commits = findings->commits;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/commit_range.h"
 #include "cli/naming.h"
 #include "cli/output.h"
 #include "cli/question.h"
@@ -34,6 +33,10 @@ void comparison_deinit(struct comparison *comparison);
 
 /* The options of a struct comparison: its outputs, with their heading; all other options. */
 extern const struct options_row comparison_output_rows[], comparison_rows[];
+
+/* Opens the range of --commits, if there is one: behind lines_prepare(). ERROR_*: as texts_repository(). */
+COMMON_MUST_CHECK
+bool comparison_open_range(struct comparison *comparison, struct error *err);
 
 /* Returns the exit code if the comparison is inconclusive. */
 int comparison_inconclusive_code(const struct comparison *comparison);

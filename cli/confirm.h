@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/commit_range.h"
+#include "diff/diff.h"
 
 /*
  * `--confirm COMMAND`: measures the first suspect against its parent. The files of both are unpacked into temporary

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/options.h"
-#include "cli/texts.h"
+#include "cli/worker.h"
 #include "render/render.h"
 
 /* Which functions `report` and `diff` list line by line, and where their texts are. */
@@ -20,6 +20,15 @@ COMMON_MUST_CHECK
 bool lines_prepare(struct lines *lines, struct error *err);
 void lines_deinit(struct lines *lines);
 
+/*
+ * Reads a repository from now on only as far as it lies below these directories (struct repository_bounds), which are
+ * borrowed for good. For a process that answers one question of somebody else (cli/mcp.h).
+ */
+void lines_stay_below(const int *directories, size_t count);
+
+/* worker_ask() as texts and commits ask; the context is the worker. */
+int lines_ask_parent(void *worker, const void *bytes, size_t size, struct error *err);
+
 /* Which outputs show lines that nobody asked for by name. */
 struct lines_wanted {
 	bool by_page, by_comment;
@@ -32,7 +41,8 @@ struct lines_made {
 };
 
 /*
- * Makes the listing of a diff or of a profile. `worker` as in texts_asker_init(). It is to be released in any case.
+ * Makes the listing of a diff or of a profile. `worker`: of which this process is one; NULL, or without a socket: texts
+ * are opened here. It is to be released in any case.
  */
 COMMON_MUST_CHECK
 bool lines_make(struct lines *lines, const struct lines_wanted *wanted, const struct worker *worker,

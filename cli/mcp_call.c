@@ -3,9 +3,9 @@
 #include "cli/mcp.h"
 
 #include "cli/cli.h"
+#include "cli/lines.h"
 #include "cli/options.h"
 #include "cli/source_file.h"
-#include "cli/texts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +134,7 @@ static _Noreturn void be_command(
 	source_file_refuse_others();
 	for (size_t i = 0; i < roots->count; i++)
 		directories[i] = roots->roots[i].fd;
-	texts_stay_below(directories, roots->count);
+	lines_stay_below(directories, roots->count);
 	options_init(&options, mcp_call_find_command(command->words[0]), (int)command->count, command->words);
 	exit(cli_close_stdout(options.command->run(&options)));
 }

@@ -16,6 +16,7 @@
  *	waits.h			waits of threads by class, function, lock and who ended them
  *	listing/		functions line by line
  *	repository/		a git repository
+ *	texts/			texts of functions that profiles do not have
  *	commits/		which commits touched what is proven to differ
  *	history/		profiles over time
  */
@@ -32,4 +33,5 @@
 #include "diff/rates.h"
 #include "diff/repository/repository.h"
 #include "diff/suite.h"
+#include "diff/texts/texts.h"
 #include "diff/waits.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diff/commits/paths.h"
+#include "diff/commits/range.h"
 #include "diff/model.h"
 #include "diff/repository/repository.h"
 

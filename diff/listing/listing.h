@@ -31,7 +31,7 @@ enum { LISTING_PLACE_COUNT = 6 };
 /* Returns "kept by the recording", "in the repository at %s", … without the revision. Static. */
 const char *listing_place_words(enum listing_place place);
 
-/* Opens texts that the profiles do not have (cli/texts.h). */
+/* Opens texts that the profiles do not have (diff/texts/texts.h). */
 struct listing_opener {
 	/*
 	 * The whole file, as a descriptor that can be read from its start, which belongs to the caller; -1: it is not

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opens texts of functions: of a repository, of servers, below directories that the user named. */
-#include "cli/texts.h"
-
-#include "cli/cli.h"
-#include "cli/naming.h"
+#include "diff/texts/texts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +10,8 @@
 
 enum { MOST_SERVER_S = 120, MOST_SERVER_MB = 256, MOST_MAPS = 100, MOST_NAMES = 64, SHORT_ID = 9, LEAST_LABEL = 7 };
 
-/* ---- Options ---- */
-
-/* Takes OLD=NEW, or NEW alone. A '=' within a path goes to OLD. */
-static bool texts_take_map(void *context, const char *text, struct error *err)
+bool texts_add_map(struct texts *texts, const char *text, struct error *err)
 {
-	struct texts *texts = context;
 	const char *equals = strrchr(text, '='), *to = equals ? equals + 1 : text;
 	size_t size = equals ? (size_t)(equals - text) : 0;
 	struct texts_map map = { .to = -1 };
@@ -39,59 +32,11 @@ static bool texts_take_map(void *context, const char *text, struct error *err)
 	return true;
 }
 
-#define REPOSITORY_ROW                                                                                                 \
-	{                                                                                                              \
-		0, "repo", "DIR",                                                                                      \
-			"git repository of the sources, which DIR is in (default: that of the current\ndirectory)",    \
-			OPTIONS_TEXT(struct texts, directory)                                                          \
-	}
-#define OTHER_ROWS                                                                                                     \
-	{ 0, "debuginfod", NULL, "fetches sources from the servers in DEBUGINFOD_URLS",                                \
-		OPTIONS_FLAG(struct texts, asks_servers) },                                                            \
-	{                                                                                                              \
-		0, "source-map", "OLD=NEW", "sources as they are below NEW now, of paths that began with OLD",         \
-			texts_take_map, 0, .repeatable = true                                                          \
-	}
-
-const struct options_row texts_rows[] = {
-	REPOSITORY_ROW,
-	{ 0, "base-rev", "REV", "revision that base was built from (default: its label commit)",
-		OPTIONS_TEXT(struct texts, revision[DIFF_BASE]) },
-	{ 0, "head-rev", "REV", "revision that head was built from (default: its label commit)",
-		OPTIONS_TEXT(struct texts, revision[DIFF_HEAD]) },
-	OTHER_ROWS,
-	{ 0 },
-};
-
-const struct options_row texts_single_rows[] = {
-	REPOSITORY_ROW,
-	{ 0, "rev", "REV", "revision that the program was built from (default: the label commit)",
-		OPTIONS_TEXT(struct texts, revision[DIFF_HEAD]) },
-	OTHER_ROWS,
-	{ 0 },
-};
-
-/*
- * The directories where a process that answers one question of `kelvin mcp` may read; it is set before the question is
- * looked at.
- */
-static struct {
-	struct repository_bounds bounds;
-	bool are_set;
-} within;
-
-void texts_stay_below(const int *directories, size_t count)
-{
-	within.bounds = (struct repository_bounds){ directories, count };
-	within.are_set = true;
-}
-
 bool texts_repository(struct texts *texts, const struct repository **repository, struct error *err)
 {
 	const char *directory = texts->directory ? texts->directory : ".";
 
-	if (!texts->repository &&
-		!repository_open(directory, within.are_set ? &within.bounds : NULL, &texts->repository, err))
+	if (!texts->repository && !repository_open(directory, texts->bounds, &texts->repository, err))
 		return false;
 	*repository = texts->repository;
 	return true;
@@ -102,10 +47,10 @@ bool texts_prepare(struct texts *texts, struct error *err)
 	bool is_named = texts->directory || texts->revision[DIFF_BASE] || texts->revision[DIFF_HEAD];
 	const struct repository *repository = NULL;
 
-	if (texts->asks_servers && !naming_prepare_debuginfod(err))
+	if (texts->asks_servers && !texts->servers.prepare(err))
 		return false;
-	texts->servers =
-		(struct symbolize_servers){ (uint64_t)MOST_SERVER_MB << 20, INT64_C(1000000000) * MOST_SERVER_S };
+	texts->servers.bytes = (uint64_t)MOST_SERVER_MB << 20;
+	texts->servers.ns = INT64_C(1000000000) * MOST_SERVER_S;
 	if (is_named && !texts_repository(texts, &repository, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -132,7 +77,7 @@ void texts_deinit(struct texts *texts)
 static int tell(struct texts *texts, const struct error *err)
 {
 	if (!texts->is_told)
-		cli_say("kelvin: sources are not read: %s\n", err->message);
+		texts->say("kelvin: sources are not read: %s\n", err->message);
 	texts->is_told = true;
 	texts->is_broken = texts->is_broken || err->code == ERROR_SYSTEM;
 	return -1;
@@ -217,16 +162,19 @@ static int texts_answer_file(struct texts *texts, enum diff_side side, const cha
 /* A profile may name thousands of sources, and servers may take their time for each. */
 static int answer_source(struct texts *texts, const struct texts_question *question)
 {
+	struct texts_servers *servers = &texts->servers;
 	int fd;
 
-	if (!texts->asks_servers || texts->servers.ns == 0 || texts->servers.bytes == 0)
+	if (!texts->asks_servers || servers->ns == 0 || servers->bytes == 0)
 		return -1;
-	fd = symbolize_debuginfod_source(question->build_id, question->path, TEXTS_MOST_BYTES, &texts->servers);
-	if (texts->servers.ns == 0)
-		cli_say("kelvin: no more sources are fetched, as the servers in DEBUGINFOD_URLS have taken %d s for them\n",
+	fd = servers->fetch(question->build_id, question->path, TEXTS_MOST_BYTES, &servers->bytes, &servers->ns);
+	if (servers->ns == 0)
+		texts->say(
+			"kelvin: no more sources are fetched, as the servers in DEBUGINFOD_URLS have taken %d s for them\n",
 			MOST_SERVER_S);
-	else if (texts->servers.bytes == 0)
-		cli_say("kelvin: no more sources are fetched, as the servers in DEBUGINFOD_URLS have sent %d MB for them\n",
+	else if (servers->bytes == 0)
+		texts->say(
+			"kelvin: no more sources are fetched, as the servers in DEBUGINFOD_URLS have sent %d MB for them\n",
 			MOST_SERVER_MB);
 	return fd;
 }
@@ -308,10 +256,9 @@ static bool texts_is_valid(const struct texts_question *question, size_t size)
 	       memchr(question->path, '\0', sizeof(question->path));
 }
 
-int texts_answer(void *context, const void *bytes, size_t size)
+int texts_answer(struct texts *texts, const void *bytes, size_t size)
 {
 	const struct texts_question *question = bytes;
-	struct texts *texts = context;
 	bool has_commit;
 
 	if (!texts_is_valid(question, size) || ++texts->question_count > TEXTS_MOST_QUESTIONS)

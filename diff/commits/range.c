@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Asks git for the commits of a range, and answers whoever may not ask it. */
-#include "cli/commit_range.h"
-
-#include "cli/cli.h"
-#include "diff/diff.h"
+#include "diff/commits/commits.h"
 
 #include <string.h>
 
@@ -14,16 +11,6 @@ enum {
 	MAX_QUESTION_BYTES = 64 << 20,
 	MAX_NAMES = 20000,
 	MAX_ROUNDS = 8, /* of renames: a file had as many names before */
-};
-
-const struct options_row commit_range_rows[] = {
-	{ 0, "commits", "A..B",
-		"which commits of this range, from base to head, touched the functions that are\nproven to differ",
-		OPTIONS_TEXT(struct commit_range, text) },
-	{ 0, "confirm", "COMMAND",
-		"builds and runs the first suspect and its parent in turn, each in a copy of its own",
-		OPTIONS_TEXT(struct commit_range, confirm) },
-	{ 0 },
 };
 
 /* ---- The range ---- */
@@ -50,34 +37,45 @@ static bool tell_oddities(const struct commit_range *range, const char *director
 		!repository_is_ancestor(range->repository, range->to, range->from, &is_reversed, err))
 		return false;
 	if (strcmp(range->from, range->to) == 0)
-		cli_say("kelvin: --commits %s: both are the same commit\n", range->text);
+		range->say("kelvin: --commits %s: both are the same commit\n", range->text);
 	else if (is_reversed)
-		cli_say("kelvin: --commits %s: the range has no commits, as its second commit is older than the first; "
+		range->say(
+			"kelvin: --commits %s: the range has no commits, as its second commit is older than the first; "
 			"write it the other way round\n",
 			range->text);
 	else if (!is_ancestor && repository_is_shallow(range->repository))
-		cli_say("kelvin: --commits %s: the repository is a shallow clone, which lacks commits of the range; to "
+		range->say(
+			"kelvin: --commits %s: the repository is a shallow clone, which lacks commits of the range; to "
 			"get them: git -C '%s' fetch --unshallow\n",
 			range->text, directory);
 	else if (!is_ancestor)
-		cli_say("kelvin: --commits %s: the first commit is no ancestor of the second: what it has beyond their "
+		range->say(
+			"kelvin: --commits %s: the first commit is no ancestor of the second: what it has beyond their "
 			"common ancestor is not looked at\n",
 			range->text);
 	return true;
 }
 
-bool commit_range_open(struct commit_range *range, struct texts *texts, struct error *err)
+bool commit_range_check(const struct commit_range *range, struct error *err)
 {
 	CLEANUP(cleanup_free) char *from = NULL;
 	CLEANUP(cleanup_free) char *to = NULL;
 
 	if (!range->text)
 		return !range->confirm || error_set(err, ERROR_USAGE, "--confirm is for --commits A..B");
+	return commit_range_split(range->text, &from, &to, err);
+}
+
+bool commit_range_open(
+	struct commit_range *range, const struct repository *repository, const char *directory, struct error *err)
+{
+	CLEANUP(cleanup_free) char *from = NULL;
+	CLEANUP(cleanup_free) char *to = NULL;
+
+	range->repository = repository;
 	return commit_range_split(range->text, &from, &to, err) &&
-	       ((texts_repository(texts, &range->repository, err) &&
-			repository_resolve(range->repository, from, range->from, err) &&
-			repository_resolve(range->repository, to, range->to, err) &&
-			tell_oddities(range, texts->directory ? texts->directory : ".", err)) ||
+	       ((repository_resolve(repository, from, range->from, err) &&
+			repository_resolve(repository, to, range->to, err) && tell_oddities(range, directory, err)) ||
 		       error_prefix(err, "--commits %s", range->text));
 }
 
@@ -191,7 +189,7 @@ int commit_range_answer(struct commit_range *range, const void *bytes, size_t si
 		return fd;
 	}
 	if (err.code != ERROR_NONE)
-		cli_say("kelvin: --commits %s: %s\n", range->text, err.message);
+		range->say("kelvin: --commits %s: %s\n", range->text, err.message);
 	/* git cannot go on in it, and would only take as long again. */
 	if (err.code == ERROR_SYSTEM)
 		range->repository = NULL;
@@ -202,7 +200,6 @@ int commit_range_answer(struct commit_range *range, const void *bytes, size_t si
 
 struct asker {
 	struct commit_range *range;
-	const struct worker *worker;
 	struct buffer text; /* the file that was asked for last */
 };
 
@@ -221,8 +218,8 @@ static bool commit_range_ask(const struct asker *asker, uint64_t kind, const cha
 	file.name = strdup("what git wrote");
 	if (!file.name)
 		return error_set_memory(err);
-	file.fd = asker->worker ? worker_ask(asker->worker, question.data, question.size, err)
-				: commit_range_answer(asker->range, question.data, question.size);
+	file.fd = asker->range->ask ? asker->range->ask(asker->range->context, question.data, question.size, err)
+				    : commit_range_answer(asker->range, question.data, question.size);
 	/* The one that runs git has told it. */
 	if (file.fd < 0)
 		return error_set(err, ERROR_EMPTY, "git did not answer");
@@ -367,7 +364,7 @@ static void tell_suspect(const struct asker *asker, const struct commit_findings
 			&none);
 }
 
-static bool cli_commit_range_rank(struct asker *asker, const struct diff *diff,
+static bool commit_range_find(struct asker *asker, const struct diff *diff,
 	const struct profile *const profiles[DIFF_SIDES], struct commit_findings *findings, struct error *err)
 {
 	CLEANUP(commit_paths_deinit) struct commit_paths paths = { 0 };
@@ -385,16 +382,16 @@ static bool cli_commit_range_rank(struct asker *asker, const struct diff *diff,
 	return true;
 }
 
-void commit_range_rank(struct commit_range *range, const struct worker *worker, const struct diff *diff,
+void commit_range_rank(struct commit_range *range, const struct diff *diff,
 	const struct profile *const profiles[DIFF_SIDES], struct commit_findings *findings)
 {
-	struct asker asker = { .range = range, .worker = worker };
+	struct asker asker = { .range = range };
 	struct error err;
 
 	if (!range->text)
 		return;
-	if (!cli_commit_range_rank(&asker, diff, profiles, findings, &err))
-		cli_say("kelvin: --commits %s: no commit is named: %s\n", range->text, err.message);
+	if (!commit_range_find(&asker, diff, profiles, findings, &err))
+		range->say("kelvin: --commits %s: no commit is named: %s\n", range->text, err.message);
 	buffer_deinit(&asker.text);
 }
 

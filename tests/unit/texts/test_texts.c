@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Texts are asked for by a process without rights, and by whoever takes it over. */
-#include "cli/texts.h"
+#include "diff/texts/texts.h"
+
+#include "cli/worker.h"
 
 #include "tests/unit/support/shell.h"
 #include "tests/unit/support/unit_test.h"
@@ -57,18 +59,12 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The value of an option, as the command line gives it. */
-static void set_option(struct texts *texts, const char *name, const char *value)
+static void add_map(struct texts *texts, const char *map)
 {
 	struct error err = { 0 };
 
-	for (const struct options_row *row = texts_rows; row->name; row++)
-		if (strcmp(row->name, name) == 0) {
-			if (!row->take((char *)texts + row->at, value, &err))
-				fail_msg("--%s %s: %s", name, value, err.message);
-			return;
-		}
-	fail_msg("there is no option --%s", name);
+	if (!texts_add_map(texts, map, &err))
+		fail_msg("%s: %s", map, err.message);
 }
 
 static void take(int fd, char *text, size_t size)
@@ -99,9 +95,15 @@ static int question(struct texts *texts, uint32_t kind, uint32_t side, const cha
 	return texts_answer(texts, &question, sizeof(question));
 }
 
+__attribute__((format(printf, 1, 2))) static void say_nothing(const char *format, ...)
+{
+}
+
 static void prepare(struct texts *texts)
 {
 	struct error err = { 0 };
+
+	texts->say = say_nothing;
 
 	if (!texts_prepare(texts, &err))
 		fail_msg("%s", err.message);
@@ -134,12 +136,12 @@ static void only_files_below_the_map_are_opened(void **state)
 
 	if (!work[0])
 		skip();
-	set_option(&texts, "source-map", below("none"));
+	add_map(&texts, below("none"));
 	{
 		char map[300];
 
 		snprintf(map, sizeof(map), "/b/=%s", below("tree"));
-		set_option(&texts, "source-map", map);
+		add_map(&texts, map);
 	}
 	prepare(&texts);
 	expect_text(question(&texts, TEXTS_MAPPED, 0, "/b/src/a.c", ""), "now\n");
@@ -160,7 +162,7 @@ static void a_tree_is_searched_by_the_end(void **state)
 
 	if (!work[0])
 		skip();
-	set_option(&texts, "source-map", below("tree"));
+	add_map(&texts, below("tree"));
 	expect_text(question(&texts, TEXTS_MAPPED, 0, "/home/u/x/src/a.c", ""), "now\n");
 	expect_text(question(&texts, TEXTS_MAPPED, 0, "src/a.c", ""), "now\n");
 	expect_text(question(&texts, TEXTS_MAPPED, 0, "/home/u/config.h", ""), "top\n");
@@ -214,7 +216,7 @@ static void questions_end(void **state)
 
 	if (!work[0])
 		skip();
-	set_option(&texts, "source-map", below("tree"));
+	add_map(&texts, below("tree"));
 	expect_text(question(&texts, TEXTS_MAPPED, 0, "src/a.c", ""), "now\n");
 	assert_int_equal(question(&texts, TEXTS_MAPPED, 0, "src/a.c", ""), -1);
 	texts_deinit(&texts);
@@ -234,6 +236,11 @@ static void expect_opened(
 	expect_text(opener->open(opener->context, side, place, "/gone/build/../src/a.c", ""), want);
 }
 
+static int ask_parent(void *worker, const void *bytes, size_t size, struct error *err)
+{
+	return worker_ask(worker, bytes, size, err);
+}
+
 /* Behind the filter of the worker, too: a failed assertion ends it with another code. */
 static int ask_all(void *context)
 {
@@ -242,7 +249,8 @@ static int ask_all(void *context)
 	const struct listing_opener *opener = &asker.opener;
 	char words[64];
 
-	texts_asker_init(&asker, &listed->texts, &listed->worker, (const struct profile *const *)listed->profiles);
+	texts_asker_init(&asker, &listed->texts, listed->worker.socket ? ask_parent : NULL, &listed->worker,
+		(const struct profile *const *)listed->profiles);
 	snprintf(words, sizeof(words), "v2 (");
 	if (!opener->revision[DIFF_HEAD] || strncmp(opener->revision[DIFF_HEAD], words, 4) != 0 ||
 		strncmp(opener->revision[DIFF_BASE], v1, 9) != 0)
@@ -273,8 +281,8 @@ static void texts_come_from_two_revisions(void **state)
 
 	if (!work[0])
 		skip();
-	set_option(&listed.texts, "head-rev", "v2");
-	set_option(&listed.texts, "source-map", below("tree"));
+	listed.texts.revision[DIFF_HEAD] = "v2";
+	add_map(&listed.texts, below("tree"));
 	prepare(&listed.texts);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		assert_true(profile_create(&listed.profiles[side], &err));

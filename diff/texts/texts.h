@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/options.h"
-#include "cli/worker.h"
-#include "diff/diff.h"
-#include "symbolize/symbolize.h"
+#include "diff/listing/listing.h"
+#include "diff/repository/repository.h"
 
 /*
  * Texts of functions that profiles do not have: from a repository at a revision, from servers of debug information,
  * from a directory that the user names. What opens them has the rights of who started the command; what wants them has
- * read hostile profiles, and asks over the worker's channel (cli/worker.h), in which every byte is foreign. It gets
+ * read hostile profiles, and asks over a channel (cli/worker.h), in which every byte is foreign. It gets
  * files of the repository, sources of a build id if the user has asked for servers, and regular files below the
  * directories of --source-map, of TEXTS_MOST_BYTES at most: no other file of the disk, whatever a profile names as its
  * path.
@@ -25,6 +23,19 @@ struct texts_map {
 	int to;     /* owned: O_PATH */
 };
 
+/* Servers of debug information, which whoever joins this with symbolize/ knows. */
+struct texts_servers {
+	/* Prepares for questions; ERROR_*: nothing can be asked. */
+	bool (*prepare)(struct error *err);
+	/*
+	 * Fetches a source of a build id, of so many bytes at most: a descriptor, which the caller owns; -1: there is
+	 * none. It takes what it costs from the bytes and nanoseconds that are left.
+	 */
+	int (*fetch)(const char *build_id, const char *path, uint64_t most_bytes, uint64_t *bytes, int64_t *ns);
+	uint64_t bytes; /* that are left */
+	int64_t ns;
+};
+
 struct texts {
 	const char *directory;            /* borrowed: --repo; NULL: the one that the current directory is in */
 	const char *revision[DIFF_SIDES]; /* borrowed: --base-rev, --head-rev; NULL: what the profile's label says */
@@ -34,13 +45,17 @@ struct texts {
 	struct repository *repository; /* owned; NULL: not opened */
 	bool is_tried, is_told;        /* the repository was looked for; a failure was told, the rest would be alike */
 	bool is_broken;                /* git cannot go on in the repository: it is not asked again */
-	struct symbolize_servers servers;
+	struct texts_servers servers;
+	const struct repository_bounds *bounds; /* borrowed, of the repository; NULL: none */
+	/* Tells the user a line, with its newline. */
+	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	char commit[DIFF_SIDES][REPOSITORY_ID_BYTES]; /* "": not known yet */
 	size_t question_count;
 };
 
-/* The options of a struct texts: all options; those of commands that show one profile, which is the side DIFF_HEAD. */
-extern const struct options_row texts_rows[], texts_single_rows[];
+/* Adds OLD=NEW, or NEW alone (--source-map). A '=' within a path goes to OLD. */
+COMMON_MUST_CHECK
+bool texts_add_map(struct texts *texts, const char *text, struct error *err);
 
 /*
  * Opens what the user has named, so that it is refused before long work: the repository, its revisions, a server.
@@ -57,13 +72,9 @@ COMMON_MUST_CHECK
 bool texts_repository(struct texts *texts, const struct repository **repository, struct error *err);
 
 /*
- * Reads a repository from now on only as far as it lies below these directories (struct repository_bounds), which are
- * borrowed for good. For a process that answers one question of somebody else (cli/mcp.h).
+ * Answers a question, whose bytes are aligned to 8 and foreign: a descriptor, which is the caller's; -1: there is none.
  */
-void texts_stay_below(const int *directories, size_t count);
-
-/* Answers a question as struct worker has it; `texts` is a struct texts. */
-int texts_answer(void *texts, const void *bytes, size_t size);
+int texts_answer(struct texts *texts, const void *bytes, size_t size);
 
 /* ---- What asks ---- */
 
@@ -78,7 +89,9 @@ struct texts_question {
 };
 
 struct texts_asker {
-	int (*ask)(void *context, const void *bytes, size_t size);
+	struct texts *texts; /* borrowed */
+	/* Asks whoever opens: the answer of texts_answer(). NULL: that is this process. */
+	int (*ask)(void *context, const void *bytes, size_t size, struct error *err);
 	void *context;
 	struct repository_files *files[DIFF_SIDES]; /* owned; NULL: not asked for yet, or there are none */
 	bool has_asked[DIFF_SIDES];
@@ -88,8 +101,9 @@ struct texts_asker {
 
 /*
  * Prepares the opener of a listing of these profiles (NULL: the side is not there): asks for the revision of each side.
- * `worker`: of which this process is one; NULL, or without a socket: it opens by itself. The asker must not move.
+ * `ask` and `context` as in the asker, which must not move.
  */
-void texts_asker_init(struct texts_asker *asker, struct texts *texts, const struct worker *worker,
+void texts_asker_init(struct texts_asker *asker, struct texts *texts,
+	int (*ask)(void *context, const void *bytes, size_t size, struct error *err), void *context,
 	const struct profile *const profiles[DIFF_SIDES]);
 void texts_asker_deinit(struct texts_asker *asker);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whoever reads the profiles may be taken over by them: what it asks for and tells is believed as far as the user's
  * range goes. */
-#include "cli/cli.h"
-#include "cli/commit_range.h"
+#include "diff/commits/commits.h"
 
 #include "tests/unit/support/shell.h"
 #include "tests/unit/support/unit_test.h"
@@ -29,6 +28,10 @@ static void resolve(const struct repository *repository, const char *name, char 
 		fail_msg("%s: %s", name, err.message);
 }
 
+__attribute__((format(printf, 1, 2))) static void say_nothing(const char *format, ...)
+{
+}
+
 static int set_up(void **state)
 {
 	struct opened *opened = calloc(1, sizeof(*opened));
@@ -44,7 +47,8 @@ static int set_up(void **state)
 	snprintf(top, sizeof(top), "%s/r", work);
 	if (!repository_open(top, NULL, &opened->repository, &err))
 		fail_msg("%s", err.message);
-	opened->range = (struct commit_range){ .text = "base..head", .repository = opened->repository };
+	opened->range =
+		(struct commit_range){ .text = "base..head", .say = say_nothing, .repository = opened->repository };
 	resolve(opened->repository, "base", opened->range.from);
 	resolve(opened->repository, "head", opened->range.to);
 	resolve(opened->repository, "before", opened->before);

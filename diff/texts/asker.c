@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Asks for texts of functions, on behalf of a listing: in a process without rights, or in the one that opens them. */
-#include "cli/texts.h"
-
-#include "cli/cli.h"
+#include "diff/texts/texts.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +10,7 @@ static int texts_asker_ask(const struct texts_asker *asker, enum texts_kind kind
 	const char *build_id)
 {
 	CLEANUP(cleanup_free) struct texts_question *question = calloc(1, sizeof(*question));
+	struct error ignored;
 
 	if (!question || strlen(path) >= sizeof(question->path) || strlen(build_id) >= sizeof(question->build_id))
 		return -1;
@@ -19,26 +18,22 @@ static int texts_asker_ask(const struct texts_asker *asker, enum texts_kind kind
 	question->side = side;
 	strcpy(question->path, path);
 	strcpy(question->build_id, build_id);
-	return asker->ask(asker->context, question, sizeof(*question));
-}
-
-static int texts_asker_ask_parent(void *worker, const void *bytes, size_t size)
-{
-	struct error ignored;
-
-	return worker_ask(worker, bytes, size, &ignored);
+	return asker->ask ? asker->ask(asker->context, question, sizeof(*question), &ignored)
+			  : texts_answer(asker->texts, question, sizeof(*question));
 }
 
 /* ---- Revisions ---- */
 
 /* Who named a repository expects texts from there. */
-static void tell_unknown(enum diff_side side, bool is_single)
+static void tell_unknown(const struct texts *texts, enum diff_side side, bool is_single)
 {
 	if (is_single)
-		cli_say("kelvin: the profile has no label commit, so its sources in the repository are not known; name their "
+		texts->say(
+			"kelvin: the profile has no label commit, so its sources in the repository are not known; name their "
 			"revision by --rev REV\n");
 	else
-		cli_say("kelvin: %s has no label commit, so its sources in the repository are not known; name their revision "
+		texts->say(
+			"kelvin: %s has no label commit, so its sources in the repository are not known; name their revision "
 			"by --%s-rev REV\n",
 			diff_side_name(side), diff_side_name(side));
 }
@@ -120,14 +115,14 @@ static int open_text(
 	return -1;
 }
 
-void texts_asker_init(struct texts_asker *asker, struct texts *texts, const struct worker *worker,
+void texts_asker_init(struct texts_asker *asker, struct texts *texts,
+	int (*ask)(void *context, const void *bytes, size_t size, struct error *err), void *context,
 	const struct profile *const profiles[DIFF_SIDES])
 {
-	bool is_worker = worker && worker->socket != 0;
-
 	*asker = (struct texts_asker){
-		.ask = is_worker ? texts_asker_ask_parent : texts_answer,
-		.context = is_worker ? (void *)(uintptr_t)worker : texts,
+		.texts = texts,
+		.ask = ask,
+		.context = context,
 		.opener = { .open = open_text, .context = asker },
 	};
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -135,7 +130,7 @@ void texts_asker_init(struct texts_asker *asker, struct texts *texts, const stru
 			ask_revision(asker, (enum diff_side)side, profiles[side]);
 	for (int side = 0; texts->directory && side < DIFF_SIDES; side++)
 		if (profiles[side] && !asker->opener.revision[side] && !profile_label(profiles[side], "commit"))
-			tell_unknown((enum diff_side)side, !profiles[DIFF_BASE]);
+			tell_unknown(texts, (enum diff_side)side, !profiles[DIFF_BASE]);
 }
 
 void texts_asker_deinit(struct texts_asker *asker)
