@@ -93,12 +93,13 @@ static bool show_answer(
 	const struct cmd_report_request *request, const struct profile *profile, const char *name, struct error *err)
 {
 	CLEANUP(answer_deinit) struct answer answer = { 0 };
+	struct render_question shown;
 	struct render_input input = cmd_report_input_of(name);
 
 	if (!question_answer(
 		    &request->question, (const struct profile *[]){ NULL, profile }, &request->diff, &answer, err))
 		return false;
-	answer_show(&answer, &input);
+	question_show(&request->question, &answer, &shown, &input);
 	return outputs_write(&request->outputs, &input, err);
 }
 

@@ -242,6 +242,7 @@ bool comparison_answer(struct comparison *comparison, const struct profile *cons
 	const char *const names[DIFF_SIDES], int *code, struct error *err)
 {
 	CLEANUP(answer_deinit) struct answer answer = { 0 };
+	struct render_question shown;
 	CLEANUP(commit_findings_deinit) struct commit_findings findings = { 0 };
 	struct render_input input = comparison_input_of(names);
 
@@ -250,7 +251,7 @@ bool comparison_answer(struct comparison *comparison, const struct profile *cons
 	if (!check_gates(comparison, err) ||
 		!question_answer(&comparison->question, profiles, &comparison->diff, &answer, err))
 		return false;
-	answer_show(&answer, &input);
+	question_show(&comparison->question, &answer, &shown, &input);
 	comparison_rank(comparison, input.diff, input.profiles, &findings);
 	input.commits = findings.commits;
 	return comparison_show(comparison, &input, code, err);

@@ -12,6 +12,7 @@
  *	groups.h		functions in groups that somebody asks about (--by)
  *	lines.h			the time of each line of a function
  *	neighbours.h		callers and callees
+ *	question.h		a part of the samples that somebody asks about
  *	rates.h			requests over time
  *	waits.h			waits of threads by class, function, lock and who ended them
  *	listing/		functions line by line
@@ -30,6 +31,7 @@
 #include "diff/listing/listing.h"
 #include "diff/model.h"
 #include "diff/neighbours.h"
+#include "diff/question.h"
 #include "diff/rates.h"
 #include "diff/repository/repository.h"
 #include "diff/suite.h"
