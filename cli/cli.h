@@ -64,9 +64,6 @@ enum { CLI_MESSAGE_BYTES = 1 << 16 }; /* enough for a message with a path */
  */
 unsigned int cli_columns(int fd);
 
-/* Appends "wrote before.pb.gz (14.2 kB)", without a line end; "-" is standard output. */
-void cli_append_written(struct buffer *text, const char *path, uint64_t bytes);
-
 /* Prints `kelvin: MESSAGE` on standard error. */
 void cli_print_error(const struct error *err);
 

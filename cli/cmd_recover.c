@@ -4,6 +4,7 @@
 #include "cli/interrupt.h"
 #include "cli/naming.h"
 #include "cli/recordings.h"
+#include "render/render.h"
 
 #include <limits.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static bool write_profile(const struct worker *worker, const struct profile *pro
 	digits_in_groups(profile->quality.samples, samples);
 	buffer_printf(&said, "recovered %s sample%s of %.1f s\n", samples, profile->quality.samples == 1 ? "" : "s",
 		(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9);
-	cli_append_written(&said, worker->outputs[0].path, bytes.size);
+	render_append_written(&said, worker->outputs[0].path, bytes.size);
 	cli_print_notices(&said);
 	return true;
 }

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/source_simulated.h"
 #include "cli/streams.h"
+#include "render/render.h"
 
 #include <string.h>
 
@@ -114,8 +115,8 @@ static void cmd_simulate_print_summary(
 	buffer_printf(&text, "%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles,
 		processes, processes == 1 ? "" : "es");
 	append_model(&text, &simulation->request->simulated);
-	naming_append_sources(&text, &simulation->sources);
-	cli_append_written(&text, simulation->request->output, file_bytes);
+	symbolize_append_kept(&simulation->sources, &text);
+	render_append_written(&text, simulation->request->output, file_bytes);
 	buffer_printf(&text, " in %.2f s after the command ended\n", (double)simulation->naming_ns / 1e9);
 	cli_print_notices(&text);
 }

@@ -39,21 +39,6 @@ const struct options_row naming_sources_rows[] = {
 	{ 0 },
 };
 
-void naming_append_sources(struct buffer *text, const struct symbolize_kept_sources *kept)
-{
-	if (kept->bytes == 0)
-		return;
-	buffer_printf(text, "source text of %llu function%s kept, %llu kB", (unsigned long long)kept->functions,
-		kept->functions == 1 ? "" : "s", (unsigned long long)(kept->bytes + 999) / 1000);
-	if (kept->files_that_may_differ)
-		buffer_printf(text, "; %llu file%s may differ from what was built",
-			(unsigned long long)kept->files_that_may_differ, kept->files_that_may_differ == 1 ? "" : "s");
-	if (kept->is_cut)
-		buffer_append_string(
-			text, "; the text of other files is missing, as there was too much or it took too long");
-	buffer_append_byte(text, '\n');
-}
-
 static bool read_rules(
 	enum symbolize_rules_kind kind, const char *path, struct symbolize_rules **rules, struct error *err)
 {

@@ -22,12 +22,6 @@ extern const struct options_row naming_rows[];           /* all of them */
 extern const struct options_row naming_sources_rows[];
 
 /*
- * Appends "source text of 41 functions kept, 62 kB; 3 files may differ from what was built"; nothing where nothing is
- * kept.
- */
-void naming_append_sources(struct buffer *text, const struct symbolize_kept_sources *kept);
-
-/*
  * Reads the file of rules and fills the options, which borrow from `naming`. ERROR_SYSTEM if confinement is required
  * and this machine does not have all of it.
  */

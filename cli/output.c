@@ -337,7 +337,7 @@ static bool write_one(
 	if (ok && !is_stdout(path)) {
 		struct buffer said = BUFFER_INIT(CLI_MESSAGE_BYTES);
 
-		cli_append_written(&said, path, out.passed + out.size);
+		render_append_written(&said, path, out.passed + out.size);
 		cli_print_notices(&said);
 		buffer_deinit(&said);
 	}

@@ -4,12 +4,14 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
-#include "cli/record_summary.h"
 #include "cli/streams.h"
+#include "render/render.h"
 
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { MAX_SUMMARY_BYTES = 16 << 20 };
 
 static bool is_command(const struct record_job *job)
 {
@@ -60,6 +62,9 @@ static bool record_job_write_file(struct record_job *job, const struct profile *
 /* Prints the summary after the file is written, in which threads that are idle by their life are not decided. */
 static void record_job_print_summary(const struct record_job *job, struct profile *profile)
 {
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_SUMMARY_BYTES);
+	CLEANUP(buffer_deinit) struct buffer sources = BUFFER_INIT(CLI_MESSAGE_BYTES);
+	const struct recording_refusals *refusals = &job->refusals;
 	int64_t duration_ns = 0;
 	struct error err;
 
@@ -69,19 +74,25 @@ static void record_job_print_summary(const struct record_job *job, struct profil
 	}
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns = saturating_add(duration_ns, profile->runs[i].duration_ns);
-	record_summary_print(&(struct record_summary){
-		.profile = profile,
-		.duration_ns = duration_ns,
-		.recorder_cpu_ns = job->cpu_ns,
-		.naming_ns = job->naming_ns,
-		.path = job->output,
-		.file_bytes = job->file_bytes,
-		.may_wait = job->live.sampler.off_cpu_ns == 0 && job->live.sampler.target.kind != SAMPLER_TARGET_SYSTEM,
-		.no_names = job->options.no_names,
-		.sources = job->sources,
-		.answer_us = job->answer_us,
-		.refusals = &job->refusals,
-	});
+	symbolize_append_kept(&job->sources, &sources);
+	render_record_summary(
+		&(struct record_summary){
+			.profile = profile,
+			.duration_ns = duration_ns,
+			.recorder_cpu_ns = job->cpu_ns,
+			.naming_ns = job->naming_ns,
+			.path = job->output,
+			.file_bytes = job->file_bytes,
+			.may_wait = job->live.sampler.off_cpu_ns == 0 &&
+				    job->live.sampler.target.kind != SAMPLER_TARGET_SYSTEM,
+			.no_names = job->options.no_names,
+			.sources = &sources,
+			.answer_us = job->answer_us,
+			.refusals = { refusals->cpu_ns, refusals->are_resumed, refusals->programs, refusals->name },
+			.package_of = debug_package_of,
+		},
+		&text);
+	cli_print_notices(&text);
 }
 
 /* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. A pipe takes them

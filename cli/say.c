@@ -74,18 +74,6 @@ unsigned int cli_columns(int fd)
 	return columns < LEAST_COLUMNS ? LEAST_COLUMNS : (unsigned int)columns;
 }
 
-void cli_append_written(struct buffer *text, const char *path, uint64_t bytes)
-{
-	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
-
-	if (bytes < 1000)
-		buffer_printf(text, "wrote %s (%llu B)", name, (unsigned long long)bytes);
-	else if (bytes < 1000000)
-		buffer_printf(text, "wrote %s (%.1f kB)", name, (double)bytes / 1e3);
-	else
-		buffer_printf(text, "wrote %s (%.1f MB)", name, (double)bytes / 1e6);
-}
-
 void cli_print_error(const struct error *err)
 {
 	cli_say("kelvin: %s", err->message);

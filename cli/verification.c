@@ -3,8 +3,6 @@
 
 #include "cli/options.h"
 
-#include <string.h>
-
 enum { MAX_EVERY = 1000000000 };
 
 bool verification_take(void *every, const char *text, struct error *err)
@@ -34,22 +32,4 @@ bool verification_finish(
 		return false;
 	profile_verification_unfinished(&profile->verification, notices);
 	return true;
-}
-
-void verification_append(struct buffer *text, const struct profile *profile)
-{
-	const struct profile_verification *verification = &profile->verification;
-
-	if (!verification->is_there)
-		return;
-	profile_verification_sentence(verification, text);
-	buffer_append_byte(text, '\n');
-	for (uint32_t i = 0; i < verification->difference_count; i++) {
-		const char *difference = profile_string(profile, verification->differences[i]);
-		size_t size = strlen(difference);
-
-		buffer_append(text, difference, size);
-		if (size == 0 || difference[size - 1] != '\n')
-			buffer_append_byte(text, '\n');
-	}
 }

@@ -5,8 +5,7 @@
 #include "symbolize/symbolize.h"
 
 /*
- * --verify[=N], which record, report and symbolize share: how much is compared with other libraries, and how results
- * are shown.
+ * --verify[=N], which record, report and symbolize share: how much is compared with other libraries.
  */
 
 enum { VERIFICATION_DEFAULT_EVERY = 100 };
@@ -25,7 +24,3 @@ bool verification_take(void *every, const char *text, struct error *err);
 COMMON_MUST_CHECK
 bool verification_finish(
 	struct recording *result, const struct symbolize_options *naming, struct buffer *notices, struct error *err);
-
-/* Appends "1,000 stacks compared with libunwind: ..." and the differences; nothing if the recording was not verified.
- */
-void verification_append(struct buffer *text, const struct profile *profile);

@@ -2,6 +2,7 @@
 #include "profile/model.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const char *profile_comparison_name(enum profile_comparison comparison)
 {
@@ -108,4 +109,22 @@ void profile_verification_unfinished(const struct profile_verification *verifica
 		buffer_printf(out,
 			"--verify: libdw did not get to %" PRIu64 " address%s: it crashed or took too long\n", count,
 			count == 1 ? "" : "es");
+}
+
+void profile_verification_append(const struct profile *profile, struct buffer *text)
+{
+	const struct profile_verification *verification = &profile->verification;
+
+	if (!verification->is_there)
+		return;
+	profile_verification_sentence(verification, text);
+	buffer_append_byte(text, '\n');
+	for (uint32_t i = 0; i < verification->difference_count; i++) {
+		const char *difference = profile_string(profile, verification->differences[i]);
+		size_t size = strlen(difference);
+
+		buffer_append(text, difference, size);
+		if (size == 0 || difference[size - 1] != '\n')
+			buffer_append_byte(text, '\n');
+	}
 }

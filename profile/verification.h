@@ -62,3 +62,8 @@ void profile_verification_sentence(const struct profile_verification *verificati
 
 /* Appends "--verify: libdw did not get to 12 addresses: ..." if there are any. */
 void profile_verification_unfinished(const struct profile_verification *verification, struct buffer *out);
+
+/*
+ * Appends the sentence and the differences, each with the end of its line; nothing if the recording was not verified.
+ */
+void profile_verification_append(const struct profile *profile, struct buffer *text);

@@ -7,9 +7,11 @@
  *	report.h	of a diff, or of a single profile
  *	suite.h		of a suite of benchmarks
  *	history.h	of a history
+ *	record_summary.h	of a recording, at its end
  *	run_figures.h	of what the runs of two commands took
  */
 #include "render/history.h"
+#include "render/record_summary.h"
 #include "render/report.h"
 #include "render/run_figures.h"
 #include "render/suite.h"

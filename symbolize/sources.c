@@ -268,3 +268,18 @@ bool symbolize_keep_sources(struct profile *profile, const struct profile_symbol
 	*kept = k.kept;
 	return true;
 }
+
+void symbolize_append_kept(const struct symbolize_kept_sources *kept, struct buffer *text)
+{
+	if (kept->bytes == 0)
+		return;
+	buffer_printf(text, "source text of %llu function%s kept, %llu kB", (unsigned long long)kept->functions,
+		kept->functions == 1 ? "" : "s", (unsigned long long)(kept->bytes + 999) / 1000);
+	if (kept->files_that_may_differ)
+		buffer_printf(text, "; %llu file%s may differ from what was built",
+			(unsigned long long)kept->files_that_may_differ, kept->files_that_may_differ == 1 ? "" : "s");
+	if (kept->is_cut)
+		buffer_append_string(
+			text, "; the text of other files is missing, as there was too much or it took too long");
+	buffer_append_byte(text, '\n');
+}

@@ -171,6 +171,12 @@ bool symbolize_keep_sources(struct profile *profile, const struct profile_symbol
 	const struct symbolize_options *options, struct symbolize_kept_sources *kept, struct error *err);
 
 /*
+ * Appends "source text of 41 functions kept, 62 kB; 3 files may differ from what was built"; nothing where nothing is
+ * kept.
+ */
+void symbolize_append_kept(const struct symbolize_kept_sources *kept, struct buffer *text);
+
+/*
  * Keeps the code of functions with at least 0.1 % of the samples' own time in the profile, the most sampled first
  * (profile/code.h): of those whose text symbolize_keep_sources() has kept before and, where all sources are kept, of
  * all others of the user's own. Where a function begins and ends its unwind table says, else its first and last sampled

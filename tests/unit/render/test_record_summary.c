@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/record_summary.h"
+#include "render/record_summary.h"
 
-#include "sampler/recording.h"
 #include "tests/unit/support/profile.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* What is printed of a profile, as text in `printed`. */
+/* What is said of a profile, as text in `printed`. */
 static void print_summary(const struct profile *profile, char *printed, size_t size)
 {
-	const struct recording_refusals refusals = { 0 };
-	const struct record_summary summary = { .profile = profile, .path = "o.pb.gz", .refusals = &refusals };
-	int ends[2], kept = dup(STDERR_FILENO);
-	ssize_t got;
+	const struct record_summary summary = { .profile = profile, .path = "o.pb.gz", .refusals.name = "" };
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(1 << 20);
 
-	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
-	record_summary_print(&summary);
-	fflush(stderr);
-	assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
-	close(kept);
-	close(ends[1]);
-	got = read(ends[0], printed, size - 1);
-	assert_true(got > 0);
-	printed[got] = '\0';
-	close(ends[0]);
-	/* It is broken into lines for a terminal. */
-	for (char *at = printed; (at = strstr(at, "\n  ")) != NULL;)
-		memmove(at + 1, at + 3, strlen(at + 3) + 1), *at = ' ';
+	render_record_summary(&summary, &text);
+	assert_false(text.failed);
+	snprintf(printed, size, "%.*s", (int)text.size, (const char *)text.data);
 }
 
 /* Samples in a function, by its name. */

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/record_summary.h"
-
-#include "cli/cli.h"
-#include "cli/verification.h"
-#include "symbolize/symbolize.h"
+#include "render/record_summary.h"
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MAX_SUMMARY_BYTES = 16 << 20 };
 
 static const char *record_summary_plural(uint64_t count)
 {
@@ -146,7 +140,7 @@ static int64_t unsampled_ns(const struct profile *profile)
 }
 
 /* Appends "'passwd' and 2 other programs". */
-static void append_refused_names(struct buffer *text, const struct recording_refusals *refusals)
+static void append_refused_names(struct buffer *text, const struct record_refusals *refusals)
 {
 	if (refusals->name[0] == '\0')
 		buffer_append_string(text, "programs of the target");
@@ -160,7 +154,7 @@ static void append_refused_names(struct buffer *text, const struct recording_ref
 /* Returns whether there was something to tell. Processes that are brief have no samples either. */
 static bool append_refused(struct buffer *text, const struct record_summary *summary)
 {
-	const struct recording_refusals *refusals = summary->refusals;
+	const struct record_refusals *refusals = &summary->refusals;
 	int64_t missing_ns = unsampled_ns(summary->profile);
 	int64_t all_ns = saturating_add(missing_ns, profile_sampled_cpu_ns(summary->profile));
 
@@ -285,9 +279,10 @@ static void append_without_file(struct buffer *text, const struct profile *profi
 }
 
 /* Names binaries that lack their symbols, as installed ones usually do. */
-static void append_stripped(struct buffer *text, const struct profile *profile)
+static void append_stripped(struct buffer *text, const struct record_summary *summary)
 {
 	enum { LEAST_STRIPPED_PERCENT = 10 };
+	const struct profile *profile = summary->profile;
 	CLEANUP(cleanup_free) uint64_t *unnamed = calloc(profile->mapping_count + 1, sizeof(*unnamed));
 	uint64_t samples = profile->quality.samples, stripped = 0;
 	char package[200], remedy[400] = "'man kelvin-record' says which debug symbols to install";
@@ -308,7 +303,7 @@ static void append_stripped(struct buffer *text, const struct profile *profile)
 		return;
 	path = profile_string(profile, profile->mappings[most].path);
 	/* Files of a container are those of its own system. */
-	if (profile->facts.container == 0 && debug_package_of(path, package, sizeof(package)))
+	if (profile->facts.container == 0 && summary->package_of && summary->package_of(path, package, sizeof(package)))
 		snprintf(remedy, sizeof(remedy),
 			"'apt install %s' (from the archive of debug symbols) or 'kelvin symbolize --debuginfod' names them",
 			package);
@@ -513,7 +508,19 @@ static void record_summary_append_benchmarks(struct buffer *text, const struct r
 
 /* ---- All of it ---- */
 
-static void append_summary(struct buffer *text, const struct record_summary *summary)
+void render_append_written(struct buffer *text, const char *path, uint64_t bytes)
+{
+	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+
+	if (bytes < 1000)
+		buffer_printf(text, "wrote %s (%llu B)", name, (unsigned long long)bytes);
+	else if (bytes < 1000000)
+		buffer_printf(text, "wrote %s (%.1f kB)", name, (double)bytes / 1e3);
+	else
+		buffer_printf(text, "wrote %s (%.1f MB)", name, (double)bytes / 1e6);
+}
+
+void render_record_summary(const struct record_summary *summary, struct buffer *text)
 {
 	const struct profile_quality *quality = &summary->profile->quality;
 	char samples[DIGITS_SIZE], lost[DIGITS_SIZE];
@@ -529,7 +536,7 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 		buffer_printf(text, "%.1f %% whole stacks\n", profile_quality_whole_percent(quality));
 		append_stops(text, summary->profile);
 	}
-	verification_append(text, summary->profile);
+	profile_verification_append(summary->profile, text);
 	append_losses(text, quality);
 	append_requests(text, summary);
 	append_waits(text, summary->profile);
@@ -539,21 +546,14 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 	if (!summary->no_names) {
 		record_summary_append_nameless(text, summary->profile);
 		append_without_file(text, summary->profile);
-		append_stripped(text, summary->profile);
+		append_stripped(text, summary);
 	}
-	naming_append_sources(text, &summary->sources);
+	if (summary->sources)
+		buffer_append(text, summary->sources->data, summary->sources->size);
 	buffer_printf(text, "recorder: %.1f %% of one CPU while recording, then %.2f s to %swrite the file\n",
 		seconds > 0 ? (double)summary->recorder_cpu_ns / 1e7 / seconds : 0, (double)summary->naming_ns / 1e9,
 		summary->no_names ? "" : "name functions and ");
-	cli_append_written(text, summary->path, summary->file_bytes);
+	render_append_written(text, summary->path, summary->file_bytes);
 	buffer_append_byte(text, '\n');
 	record_summary_append_benchmarks(text, summary);
-}
-
-void record_summary_print(const struct record_summary *summary)
-{
-	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_SUMMARY_BYTES);
-
-	append_summary(&text, summary);
-	cli_print_notices(&text);
 }
