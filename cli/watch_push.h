@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/watch_child.h"
-#include "cli/watch_place.h"
 #include "profile/profile.h"
+#include "sampler/sampler.h"
 
 /*
  * Sends the profiles of a watch to a store, one by one, by `kelvin push` in a child beside the one that records. What

@@ -3,7 +3,6 @@
 
 #include "cli/watch_child.h"
 #include "cli/watch_loop.h"
-#include "cli/watch_place.h"
 #include "cli/watch_push.h"
 #include "cli/watch_series.h"
 

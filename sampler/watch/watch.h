@@ -291,3 +291,75 @@ bool watch_last_deploy(const struct watch_build *builds, size_t count, struct wa
  * WATCH_PAIR_PROFILES. `reported`: how many the last report of it had; 0: there is none.
  */
 bool watch_deploy_is_due(const struct watch_deploy *deploy, size_t reported);
+
+/* ---- The directory, opened ---- */
+
+/*
+ * The directory of a watch: the user's own, which nobody else can lead elsewhere (common/own_directory.h), opened once
+ * and locked, so that one watch has one directory. It is made with 0700 if it is not there.
+ */
+struct watch_place {
+	char *path;   /* owned: absolute, for messages */
+	int fd, lock; /* owned */
+};
+
+/* Opens the directory. ERROR_USAGE: another watch has it, whose process is named. */
+COMMON_MUST_CHECK
+bool watch_place_open(const char *path, struct watch_place *place, struct error *err);
+void watch_place_deinit(struct watch_place *place);
+
+/* Returns whether somebody has removed the directory. */
+bool watch_place_is_removed(const struct watch_place *place);
+
+/* Reads the watch's files, in order. */
+COMMON_MUST_CHECK
+bool watch_place_list(const struct watch_place *place, struct watch_files *files, struct error *err);
+
+/* Gives a profile of this time the first number under which neither it nor its part is there. */
+void watch_place_choose(const struct watch_place *place, struct watch_file *file);
+
+/* Returns whether the file is there. */
+bool watch_place_has(const struct watch_place *place, const struct watch_file *file);
+
+/* Returns when it was written, in nanoseconds since 1970; 0: it is not there. */
+int64_t watch_place_written_ns(const struct watch_place *place, const struct watch_file *file);
+
+/* Removes files over the bounds. */
+COMMON_MUST_CHECK
+bool watch_place_expire(const struct watch_place *place, const struct watch_bounds *bounds, struct error *err);
+
+void watch_place_remove(const struct watch_place *place, const struct watch_file *file);
+
+/* ---- The newest profiles ---- */
+
+/*
+ * The newest profiles of a watch in the order in which they were recorded, and what they tell by their labels. They are
+ * read in a process without rights, as all profiles are, which hands over a line for each.
+ */
+enum { WATCH_SERIES_MOST = 3 * WATCH_PAIR_PROFILES };
+struct watch_series {
+	struct watch_file files[WATCH_SERIES_MOST];
+	struct watch_build builds[WATCH_SERIES_MOST];
+	int64_t started_s[WATCH_SERIES_MOST]; /* when the main process began; 0: not known */
+	bool has_work[WATCH_SERIES_MOST];     /* requests were counted */
+	size_t count;
+};
+
+/* Appends a line of what a profile tells; of one that cannot be read, that is the name and WATCH_SERIES_NOTHING. */
+#define WATCH_SERIES_NOTHING "\t\t\t\t\t\n"
+void watch_series_append(const struct profile *profile, const char *name, struct buffer *line);
+
+/* Takes such lines; profiles that are not the watch's are passed over. */
+void watch_series_take(struct watch_series *series, const char *text);
+
+/*
+ * Returns whether a profile is compared: where requests were counted on both sides of the deploy, one without a count,
+ * as of a recording that was killed, would leave the rest without a measure.
+ */
+bool watch_series_is_compared(const struct watch_series *series, const struct watch_deploy *deploy, size_t profile);
+
+/*
+ * Returns when a deploy was: when its process began, if that lies between the profiles, else when its first profile
+ * began.
+ */
+int64_t watch_series_deploy_s(const struct watch_series *series, const struct watch_deploy *deploy);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/watch_place.h"
+#include "sampler/watch/watch.h"
 
 #include <dirent.h>
 #include <errno.h>
