@@ -7,9 +7,11 @@
  *	report.h	of a diff, or of a single profile
  *	suite.h		of a suite of benchmarks
  *	history.h	of a history
+ *	deploy_line.h	of the report of a deploy
  *	record_summary.h	of a recording, at its end
  *	run_figures.h	of what the runs of two commands took
  */
+#include "render/deploy_line.h"
 #include "render/history.h"
 #include "render/record_summary.h"
 #include "render/report.h"
