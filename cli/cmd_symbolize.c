@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `kelvin symbolize`: names the addresses on the command line or on standard input, in a process without rights. */
-#include "cli/addr2line.h"
-#include "cli/address_json.h"
 #include "cli/cli.h"
 #include "cli/naming.h"
 #include "cli/options.h"
@@ -22,6 +20,7 @@ enum {
 	MAX_NOTICE_BYTES = 1 << 12,
 	MAX_VERIFIED_BYTES = 1 << 14,
 	MAX_ADDRESSES = 1 << 26,
+	MAX_ANSWER_BYTES = 1 << 30,
 };
 
 static const char cmd_symbolize_usage[] =
@@ -57,6 +56,7 @@ struct cmd_symbolize_request {
 	struct symbolize_remote remote;
 	uint64_t *addresses; /* owned; addresses of one batch */
 	size_t count, capacity;
+	struct buffer text; /* owned: the answer to one address */
 };
 
 static bool cmd_symbolize_add_address(struct cmd_symbolize_request *request, uint64_t address, struct error *err)
@@ -65,51 +65,27 @@ static bool cmd_symbolize_add_address(struct cmd_symbolize_request *request, uin
 		address + request->section_start);
 }
 
-/* Returns a note such as " (library: source of a standard library)"; NULL if memory runs out. */
-static char *origin_note(struct cmd_symbolize_request *request, const struct symbolize_result *result,
-	const struct symbolize_frame *frame)
-{
-	enum profile_origin origin;
-	enum symbolize_rule rule;
-	struct error ignored;
-	char *note = NULL;
-
-	if (!symbolize_frame_origin(result, request->image, frame, &request->options, &origin, &rule, &ignored) ||
-		asprintf(&note, " (%s: %s)", profile_origin_name(origin), symbolize_rule_text(rule)) < 0)
-		return NULL;
-	return note;
-}
-
-static bool print_explained(struct cmd_symbolize_request *request, const struct symbolize_result *result,
+/* Writes the answer to one address as soon as it is resolved, in JSON on a line of its own. */
+static bool cmd_symbolize_write(struct cmd_symbolize_request *request, const struct symbolize_result *result,
 	uint64_t address, const struct symbolize_frames *frames, struct error *err)
 {
-	char **notes = calloc(frames->count + 1, sizeof(*notes));
-	bool ok = notes != NULL;
+	const struct addresses_asked asked = { request->image, &request->options };
+	struct buffer *text = &request->text;
+	bool ok = true;
 
-	for (size_t i = 0; ok && i < frames->count; i++)
-		ok = (notes[i] = origin_note(request, result, &frames->frames[i]));
-	if (ok)
-		addr2line_print(stdout, &request->style, address, frames, notes);
-	for (size_t i = 0; notes && i < frames->count; i++)
-		free(notes[i]);
-	free(notes);
-	return ok || error_set_memory(err);
-}
-
-/* Writes each address on a line of its own as soon as it is resolved. */
-static bool write_json(struct cmd_symbolize_request *request, const struct symbolize_result *result, uint64_t address,
-	const struct symbolize_frames *frames, struct error *err)
-{
-	const struct address_json json = { request->image, &request->options, request->explain_origin };
-	json_t *object = address_json_create(&json, result, address, frames);
-	bool ok;
-
-	if (!object)
-		return error_set_memory(err);
-	fputs(request->json_count++ ? ",\n" : "\n", stdout);
-	ok = json_dumpf(object, stdout, JSON_COMPACT) == 0;
-	json_decref(object);
-	return ok || error_set(err, ERROR_SYSTEM, "cannot write JSON to standard output");
+	text->size = 0;
+	if (request->is_json)
+		buffer_append_string(text, request->json_count++ ? ",\n" : "\n");
+	if (request->is_json)
+		ok = address_json_append(text, request->explain_origin, &asked, result, address, frames, err);
+	else if (request->explain_origin)
+		ok = addr2line_append_explained(text, &request->style, &asked, result, address, frames, err);
+	else
+		addr2line_append(text, &request->style, address, frames, NULL);
+	if (!ok || !buffer_ok(text, err))
+		return false;
+	fwrite_unlocked(text->data, 1, text->size, stdout);
+	return true;
 }
 
 /* Prints the notice once, since a program may ask for many addresses, line by line. */
@@ -134,15 +110,7 @@ static bool cmd_symbolize_answer(struct cmd_symbolize_request *request, struct e
 	note_missing_debug_file(request, result);
 	for (size_t i = 0; i < request->count && ok; i++) {
 		struct symbolize_frames frames = symbolize_result_frames(result, i);
-
-		uint64_t asked = request->addresses[i] - request->section_start;
-
-		if (request->is_json)
-			ok = write_json(request, result, asked, &frames, err);
-		else if (request->explain_origin)
-			ok = print_explained(request, result, asked, &frames, err);
-		else
-			addr2line_print(stdout, &request->style, asked, &frames, NULL);
+		ok = cmd_symbolize_write(request, result, request->addresses[i] - request->section_start, &frames, err);
 	}
 	if (ok && request->verify)
 		ok = symbolize_verify_result(request->image, request->addresses, request->count, result,
@@ -239,16 +207,15 @@ static bool answer_arguments(struct cmd_symbolize_request *request, char *const 
 	return cmd_symbolize_answer(request, err);
 }
 
-static bool begin_json(const struct cmd_symbolize_request *request, struct error *err)
+static bool begin_json(struct cmd_symbolize_request *request, struct error *err)
 {
-	json_t *file = address_json_text(request->path);
-	bool ok = file != NULL;
+	struct buffer *text = &request->text;
 
-	fputs("{\"schema\":\"kelvin.symbolize/1\",\"file\":", stdout);
-	ok = ok && json_dumpf(file, stdout, JSON_ENCODE_ANY) == 0;
-	fputs(",\"addresses\":[", stdout);
-	json_decref(file);
-	return ok || error_set_memory(err);
+	buffer_append_string(text, "{\"schema\":\"kelvin.symbolize/1\",\"file\":");
+	if (!address_json_append_text(text, request->path, err))
+		return false;
+	printf("%.*s,\"addresses\":[", (int)text->size, (const char *)text->data);
+	return true;
 }
 
 static bool end_json(const struct cmd_symbolize_request *request, struct error *err)
@@ -435,6 +402,7 @@ static void cmd_symbolize_request_deinit(struct cmd_symbolize_request *request)
 	elf_image_unref(request->image);
 	naming_deinit(&request->naming);
 	free(request->addresses);
+	buffer_deinit(&request->text);
 	buffer_deinit(&request->differences);
 }
 
@@ -443,7 +411,8 @@ static int cmd_symbolize_run(struct options *options)
 	CLEANUP(cmd_symbolize_request_deinit)
 	struct cmd_symbolize_request request = { .path = "a.out",
 		.options = { .fingerprints = SYMBOLIZE_FINGERPRINT_NONE },
-		.differences = { .max_bytes = MAX_VERIFIED_BYTES } };
+		.differences = { .max_bytes = MAX_VERIFIED_BYTES },
+		.text = { .max_bytes = MAX_ANSWER_BYTES } };
 	struct error err;
 	int code;
 

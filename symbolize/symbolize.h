@@ -3,6 +3,7 @@
 
 #include "binary/binary.h"
 #include "profile/profile.h"
+#include "symbolize/addr2line.h"
 #include "symbolize/debug_package.h"
 
 #include <limits.h>
