@@ -43,18 +43,6 @@ static bool confirm_unpack(int archive, const char *directory, struct error *err
 	       (status == 0 || error_set(err, ERROR_SYSTEM, "tar ended with exit code %d", status));
 }
 
-/* Within single quotes a shell reads all characters but these. */
-static void append_quoted(struct buffer *out, const char *text)
-{
-	buffer_append_byte(out, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			buffer_append_string(out, "'\\''");
-		else
-			buffer_append_byte(out, (uint8_t)*text);
-	buffer_append_byte(out, '\'');
-}
-
 static bool make_tree(const struct commit_range *range, const struct temporary *temporary, const char *command,
 	struct confirm_tree *tree, struct error *err)
 {
@@ -70,7 +58,7 @@ static bool make_tree(const struct commit_range *range, const struct temporary *
 		!confirm_unpack(archive, directory, err))
 		return false;
 	buffer_append_string(&line, "cd ");
-	append_quoted(&line, directory);
+	shell_append_word(&line, directory);
 	buffer_printf(&line, " && export KELVIN_COMMIT=%s && { %s\n}", tree->commit, command);
 	if (!buffer_ok(&line, err))
 		return false;

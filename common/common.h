@@ -36,6 +36,7 @@
 #include "common/remove.h"
 #include "common/rights.h"
 #include "common/shares.h"
+#include "common/shell.h"
 #include "common/string_table.h"
 #include "common/temporary.h"
 #include "common/text_cursor.h"
