@@ -78,96 +78,14 @@ static bool benchmarks_read(struct source *source, struct source_result *result,
 
 /* ---- Benchmarks as phases ---- */
 
-struct cutting {
-	struct profile *profile; /* borrowed */
-	int64_t start_ns;
-	struct profile_run *phases;        /* owned */
-	struct profile_stretch *stretches; /* owned */
-	size_t phase_count, stretch_count;
-};
-
-static void cutting_deinit(struct cutting *cutting)
-{
-	free(cutting->phases);
-	free(cutting->stretches);
-}
-
-static void add_stretch(struct cutting *cutting, int64_t start_ns, int64_t end_ns)
-{
-	struct profile_stretch stretch = {
-		.start_ns = start_ns - cutting->start_ns,
-		.end_ns = end_ns - cutting->start_ns,
-		.phase = (uint32_t)cutting->phase_count,
-	};
-
-	if (stretch.start_ns < 0)
-		stretch.start_ns = 0;
-	if (stretch.end_ns <= stretch.start_ns)
-		return;
-	cutting->stretches[cutting->stretch_count++] = stretch;
-	cutting->phases[cutting->phase_count].duration_ns += stretch.end_ns - stretch.start_ns;
-}
-
-static bool add_phase(struct cutting *cutting, const struct harness_window *window, struct error *err)
-{
-	const struct profile_run *execution = &cutting->profile->runs[0];
-	struct profile_run *phase = &cutting->phases[cutting->phase_count];
-
-	*phase = (struct profile_run){ .exit_status = -1, .measured = window->measured };
-	if (!profile_intern(cutting->profile, window->uri, &phase->name, err))
-		return false;
-	if (execution->start_unix_ns > 0)
-		phase->start_unix_ns = execution->start_unix_ns + window->start_ns - cutting->start_ns;
-	for (size_t i = window->warmup_rounds; i < window->round_count; i++)
-		add_stretch(cutting, window->rounds[i].start_ns, window->rounds[i].end_ns);
-	if (window->round_count == 0)
-		add_stretch(cutting, window->start_ns, window->end_ns);
-	cutting->phase_count++;
-	return true;
-}
-
-static bool add_phases(struct cutting *cutting, const struct harness_result *suite, struct error *err)
-{
-	size_t stretches = 0;
-
-	for (size_t i = 0; i < suite->window_count; i++)
-		stretches += suite->windows[i].round_count + 1;
-	if (!ARRAY_ZEROED(&cutting->phases, suite->window_count + 1, err) ||
-		!ARRAY_ZEROED(&cutting->stretches, stretches + 1, err))
-		return false;
-	for (size_t i = 0; i < suite->window_count; i++)
-		if (suite->windows[i].uri && suite->windows[i].uri[0] && !add_phase(cutting, &suite->windows[i], err))
-			return false;
-	return true;
-}
-
-static bool cut(const struct source_benchmarks *benchmarks, struct recording *result, struct error *err)
-{
-	CLEANUP(cutting_deinit)
-	struct cutting cutting = { .profile = result->profile, .start_ns = result->start_ns };
-	struct profile *phases;
-
-	if (!add_phases(&cutting, &benchmarks->suite, err) || !profile_cut_phases(result->profile,
-								      &(struct profile_cut){
-									      .phases = cutting.phases,
-									      .phase_count = cutting.phase_count,
-									      .stretches = cutting.stretches,
-									      .stretch_count = cutting.stretch_count,
-									      .root = HARNESS_ROOT_FRAME,
-								      },
-								      &phases, err))
-		return error_prefix(err, "cannot tell the benchmarks apart");
-	profile_destroy(result->profile);
-	result->profile = phases;
-	return true;
-}
-
 static bool benchmarks_complete(struct source *source, struct source_result *result, struct error *err)
 {
 	const struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
 
-	return harness_result_set_facts(&benchmarks->suite, result->recording.profile, err) &&
-	       (benchmarks->suite.window_count == 0 || cut(benchmarks, &result->recording, err));
+	struct recording *recording = &result->recording;
+
+	return harness_result_set_facts(&benchmarks->suite, recording->profile, err) &&
+	       harness_result_cut(&benchmarks->suite, recording->start_ns, &recording->profile, err);
 }
 
 /* ---- The source ---- */

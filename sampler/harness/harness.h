@@ -95,6 +95,15 @@ COMMON_MUST_CHECK
 bool harness_result_set_facts(const struct harness_result *result, struct profile *profile, struct error *err);
 
 /*
+ * Cuts a profile whose locations are named into one run for the execution and one for each measurement of a benchmark
+ * (profile/phases.h), which has the rounds after the warm-up; stacks of the latter begin at the measured function.
+ * `start_ns`: when the times of its events begin. Without benchmarks it stays as it is.
+ */
+COMMON_MUST_CHECK
+bool harness_result_cut(
+	const struct harness_result *suite, int64_t start_ns, struct profile **profile, struct error *err);
+
+/*
  * Finishes; to be called when the command has ended. Lines for the user are appended to `notices`: an unknown command,
  * a window that never closed, results that cannot be read. In a simulation `result` has no windows, since the simulator
  * receives them, and it is never empty. ERROR_EMPTY: no benchmark was met; the message says what was tried and how
