@@ -2,10 +2,10 @@
 /* `kelvin history`: reads the profiles of a program over time, in a process without rights, and says what changed when.
  */
 #include "cli/cli.h"
-#include "cli/history_view.h"
 #include "cli/load.h"
 #include "cli/naming.h"
 #include "cli/output.h"
+#include "cli/source_file.h"
 #include "diff/diff.h"
 
 #include <limits.h>
@@ -41,7 +41,7 @@ struct command_history {
 	/* The open resources. */
 	struct symbolize_options symbolize;
 	struct history_files files;
-	struct history_store store;
+	struct store_history store;
 	struct store_profiles fetched;
 	bool is_store;
 	struct history_reading reading;
@@ -53,7 +53,7 @@ struct command_history {
 static void command_deinit(struct command_history *command)
 {
 	history_files_deinit(&command->files);
-	history_store_deinit(&command->store);
+	store_history_deinit(&command->store);
 	store_profiles_deinit(&command->fetched);
 	naming_deinit(&command->naming);
 	options_list_deinit(&command->labels);
@@ -142,37 +142,6 @@ static const struct options_row cmd_history_rows[] = {
 
 /* ---- Without rights ---- */
 
-/* A smaller choice of profiles uses what is kept of others, and leaves it. */
-static bool keeps_cache(const struct command_history *command, const struct history_cache *cache)
-{
-	const struct history_files *files = &command->files;
-	size_t kept = cache->archive ? summary_archive_count(cache->archive) : 0, read = 0;
-
-	for (size_t i = 0; i < files->count; i++)
-		read += files->items[i].state == HISTORY_FILE_READ;
-	return command->cache_path[0] && command->reading.label_count == 0 && (files->is_whole || read >= kept) &&
-	       (files->has_new || cache->has_new_findings);
-}
-
-/* The cache is of no harm: what goes wrong with it costs time alone. */
-static void keep_cache(
-	const struct command_history *command, const struct history_cache *cache, const struct summary_set *set)
-{
-	CLEANUP(cleanup_free) uint8_t(*tags)[SUMMARY_TAG_BYTES] = calloc(set->count + 1, sizeof(*tags));
-	CLEANUP(cleanup_free) size_t *all = calloc(set->count + 1, sizeof(*all));
-	CLEANUP(buffer_deinit) struct buffer out = BUFFER_INIT(SIZE_MAX);
-	struct error ignored;
-
-	for (size_t i = 0; tags && all && i < set->count; i++) {
-		all[i] = i;
-		memcpy(tags[i], command->files.items[command->files.of_summary[i]].tag, sizeof(tags[i]));
-	}
-	if (tags && all &&
-		history_cache_write(
-			cache, set, all, set->count, (const uint8_t(*)[SUMMARY_TAG_BYTES])tags, &out, &ignored))
-		(void)!worker_write(command->worker, OUTPUT_CACHE, out.data, out.size, &ignored);
-}
-
 static bool cmd_history_show(
 	struct command_history *command, struct history *history, struct history_cache *cache, struct error *err)
 {
@@ -183,13 +152,22 @@ static bool cmd_history_show(
 		.cache = cache,
 		.options = &command->history,
 		.wants_diffs = command->outputs.paths[OUTPUT_HTML] };
+	CLEANUP(cleanup_free) struct render_history_part *parts = NULL;
 	struct render_history input = {
 		.history = history, .tool = CLI_TOOL, .side_words = history_view_side_words, .context = &view
 	};
 
 	if (!history_view_explain(&view, err))
 		return false;
-	input.parts = view.parts;
+	if (!ARRAY_ZEROED(&parts, view.count + 1, err))
+		return false;
+	for (size_t i = 0; i < view.count; i++)
+		parts[i] = (struct render_history_part){ view.parts[i].pair,
+			{ .diff = view.parts[i].diff,
+				.profiles = { view.parts[i].profiles[DIFF_BASE], view.parts[i].profiles[DIFF_HEAD] },
+				.tool = CLI_TOOL,
+				.origin_rule_text = output_rule_text } };
+	input.parts = parts;
 	input.part_count = view.count;
 	return outputs_write_history(&command->outputs, &input, err);
 }
@@ -211,7 +189,10 @@ static bool cli_cmd_history_work(struct command_history *command, int *code, str
 	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
 	CLEANUP(history_cache_deinit) struct history_cache cache = { 0 };
 	CLEANUP(history_cleanup) struct history *history = NULL;
+	CLEANUP(buffer_deinit) struct buffer kept = BUFFER_INIT(SIZE_MAX);
+	struct error ignored;
 
+	source_file_keep_memory();
 	if (!summary_set_create(&set, err) || !history_cache_read(command->cache_fd, set, &cache, err) ||
 		!history_files_read(&command->files, &command->reading, set, &cache, err))
 		return false;
@@ -223,8 +204,8 @@ static bool cli_cmd_history_work(struct command_history *command, int *code, str
 	if (!history_create(set, &command->history, &history, err) || !cmd_history_show(command, history, &cache, err))
 		return false;
 	*code = cmd_history_check_limits(command, history);
-	if (keeps_cache(command, &cache))
-		keep_cache(command, &cache, set);
+	if (command->cache_path[0] && history_files_make_cache(&command->files, &command->reading, &cache, set, &kept))
+		(void)!worker_write(command->worker, OUTPUT_CACHE, kept.data, kept.size, &ignored);
 	return true;
 }
 
@@ -239,25 +220,19 @@ static int cmd_history_work(void *context)
 	return CLI_EXIT_ERROR;
 }
 
-/* ---- With rights ---- */
+/* ---- What names ---- */
 
-/*
- * Makes the key: all that a summary depends on beside the profile: other programs, other metrics and directories have
- * other files.
- */
-static void cache_key(const struct command_history *command, struct buffer *key)
+static bool cmd_history_name(void *options, const char *path, struct profile *profile, struct error *err)
 {
-	struct stat program = { 0 };
-	uint64_t parts[4];
-
-	(void)!stat("/proc/self/exe", &program);
-	parts[0] = (uint64_t)program.st_ino;
-	parts[1] = (uint64_t)program.st_mtim.tv_sec;
-	parts[2] = (uint64_t)command->files.directory.st_dev;
-	parts[3] = (uint64_t)command->files.directory.st_ino;
-	buffer_append(key, parts, sizeof(parts));
-	buffer_append_string(key, command->metric ? command->metric : "");
+	return source_name_given(path, options, profile, err);
 }
+
+static bool find_idle(void *options, struct profile **profiles, size_t count, struct error *err)
+{
+	return symbolize_idle_lives(profiles, count, options, err);
+}
+
+/* ---- With rights ---- */
 
 /* Rules and roots of the user decide what a summary says of origins: there is no cache for them. */
 static void open_cache(struct command_history *command)
@@ -266,7 +241,7 @@ static void open_cache(struct command_history *command)
 	CLEANUP(buffer_deinit) struct buffer key = BUFFER_INIT(PATH_MAX);
 	char directory[PATH_MAX - HISTORY_CACHE_NAME_BYTES], name[HISTORY_CACHE_NAME_BYTES];
 
-	cache_key(command, &key);
+	history_files_append_key(&command->files, command->metric, &key);
 	if (command->no_cache || command->is_store || naming->origin_rules_path || naming->roots.count || key.failed ||
 		!history_cache_path(&key, directory, sizeof(directory), name) || !cache_directory_prepare(directory))
 		return;
@@ -274,6 +249,17 @@ static void open_cache(struct command_history *command)
 	if (command->cache_fd < 0)
 		cache_directory_prune(directory);
 	snprintf(command->cache_path, sizeof(command->cache_path), "%s/%s", directory, name);
+}
+
+static int answer_worker(void *context, const void *bytes, size_t size, struct error *err)
+{
+	int fd;
+
+	*err = (struct error){ .code = ERROR_NONE };
+	fd = store_history_answer(context, bytes, size, err);
+	if (fd < 0 && err->code != ERROR_NONE)
+		cli_print_error(err);
+	return fd;
 }
 
 static bool run_confined(struct command_history *command, const char *subject, int *code, struct error *err)
@@ -292,8 +278,9 @@ static bool run_confined(struct command_history *command, const char *subject, i
 		inputs[worker.input_count++] = command->cache_fd;
 	if (command->store.summaries >= 0) {
 		inputs[worker.input_count++] = command->store.summaries;
-		command->store.worker = &worker;
-		worker.answer = history_store_answer;
+		command->store.ask = lines_ask_parent;
+		command->store.context = &worker;
+		worker.answer = answer_worker;
 		worker.context = &command->store;
 	}
 	outputs_list(&command->outputs, outputs);
@@ -312,13 +299,14 @@ static bool open_profiles(struct command_history *command, char *const *names, s
 	for (size_t i = 0; i < count; i++)
 		addresses += store_is_address(names[i]);
 	if (addresses == 0)
-		return history_files_open(names, count, &command->files, err);
+		return history_files_open(names, count, &command->reading, &command->files, err);
 	if (count > 1 || command->labels.count > 0 || command->metric)
 		return error_set(err, ERROR_USAGE,
 			"the address of a store is a history of its own: name nothing else, and labels and metric in its query, as in &version=42&metric=cpu");
 	command->is_store = true;
-	if (!history_store_open(names[0], secrets, &command->store, &command->fetched, err))
+	if (!store_history_open(names[0], secrets, &command->store, &command->fetched, err))
 		return false;
+	cli_print_notices(&command->fetched.notices);
 	/* The process that reads it is a copy of this one. */
 	store_secrets_deinit(secrets);
 	command->files.address = names[0];
@@ -335,10 +323,15 @@ static bool run(struct command_history *command, char *const *names, size_t coun
 	for (size_t i = 0; i < count; i++)
 		if (!outputs_spare(&command->outputs, names[i], err))
 			return false;
+	command->reading = (struct history_reading){ .metric = command->metric,
+		.labels = command->labels.items,
+		.label_count = command->labels.count,
+		.name = cmd_history_name,
+		.find_idle = find_idle,
+		.context = &command->symbolize,
+		.say = cli_say };
 	if (!open_profiles(command, names, count, secrets, err))
 		return false;
-	command->reading = (struct history_reading){ command->metric, &command->symbolize, command->labels.items,
-		command->labels.count };
 	open_cache(command);
 	return run_confined(command, names[0], code, err);
 }

@@ -5,7 +5,6 @@
 #include "cli/source_file.h"
 
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { MAX_INPUTS = 1 << 16 };
@@ -125,20 +124,9 @@ static bool cli_load_open_each(struct load_inputs *inputs, const struct load_opt
 	return inputs->count > 0 || error_set(err, ERROR_USAGE, "cannot read a profile: its name is empty");
 }
 
-/* All of them are open at once; the limit is for programs that use select(2). */
-void load_allow_many_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 bool load_open(const char *names, const struct load_options *options, struct load_inputs *inputs, struct error *err)
 {
-	load_allow_many_files();
+	file_allow_many();
 	inputs->names = strdup(names);
 	if (!inputs->names)
 		return error_set_memory(err);

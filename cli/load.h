@@ -57,6 +57,3 @@ bool load_are_named(const struct load_inputs *inputs);
 COMMON_MUST_CHECK
 bool load_read(const struct load_inputs *inputs, const struct load_options *options, struct profile **profile,
 	struct error *err);
-
-/* Raises the number of files that may be open as far as that goes: all profiles of a side are open at once. */
-void load_allow_many_files(void);

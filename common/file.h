@@ -96,3 +96,6 @@ bool file_normalize_path(char *path);
 
 /* Finds the file that execvp() would execute; a name with a '/' is taken as it is. False: PATH leads to none. */
 bool file_find_program(const char *name, char path[PATH_MAX]);
+
+/* Raises the number of files that may be open as far as that goes. */
+void file_allow_many(void);

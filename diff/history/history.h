@@ -2,7 +2,9 @@
 #pragma once
 
 #include "diff/history/cache.h"
+#include "diff/history/files.h"
 #include "diff/history/gate.h"
+#include "diff/history/view.h"
 #include "diff/model.h"
 #include "profile/profile.h"
 
@@ -157,3 +159,10 @@ bool history_find(const struct diff *diff, struct buffer *out, struct error *err
 COMMON_MUST_CHECK
 bool history_apply(
 	struct history *history, const struct history_pair *pair, const void *bytes, size_t size, struct error *err);
+
+/* A point that is shown by the diff of its pair (view.h). */
+struct history_view_part {
+	struct history_pair pair;
+	struct profile *profiles[DIFF_SIDES]; /* owned */
+	struct diff *diff;                    /* owned */
+};

@@ -164,3 +164,41 @@ bool store_fetch_summaries(
 COMMON_MUST_CHECK
 bool store_fetch_ids(struct store *store, const struct store_address *query, const uint64_t (*ids)[2], size_t count,
 	struct store_profiles *profiles, struct error *err);
+
+/* ---- Histories ---- */
+
+/*
+ * The profiles of a history in a store that has sums of them: summaries are fetched before the process without rights
+ * begins, and profiles of a change when that process asks its parent for them.
+ */
+struct store_history {
+	struct store_address address;
+	struct store *store; /* owned; used by the process with rights alone */
+	int summaries;       /* owned: a file in memory, as store_fetch_summaries() has it; -1: none */
+	/* The resources of the process without rights. */
+	const struct summary_set *set;
+	/* Asks the process with rights, which answers by store_history_answer(). */
+	int (*ask)(void *context, const void *bytes, size_t size, struct error *err);
+	void *context;
+};
+
+/*
+ * Asks the store of that address. One that has no sums sends profiles instead, which are added to `fetched`; its
+ * notices are those of the store in any case. It is to be deinitialized also after an error.
+ */
+COMMON_MUST_CHECK
+bool store_history_open(const char *name, const struct store_secrets *secrets, struct store_history *store,
+	struct store_profiles *fetched, struct error *err);
+void store_history_deinit(struct store_history *store);
+
+/* Answers store_history_profiles(): a descriptor, which is the caller's; -1: there is none, and `err` may say why. */
+int store_history_answer(struct store_history *store, const void *bytes, size_t size, struct error *err);
+
+/* Adds the summaries to the set, which is borrowed from then on. */
+COMMON_MUST_CHECK
+bool store_history_read(struct store_history *store, struct summary_set *set, struct error *err);
+
+/* Writes the profiles of some summaries, each behind its size as 8 bytes. */
+COMMON_MUST_CHECK
+bool store_history_profiles(const struct store_history *store, const size_t *summaries, size_t count,
+	struct buffer *bytes, struct error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/history_store.h"
-#include "diff/diff.h"
-#include "symbolize/symbolize.h"
+#include "diff/history/cache.h"
+#include "diff/model.h"
+#include "profile/profile.h"
 
 #include <sys/stat.h>
 
@@ -42,8 +42,21 @@ struct history_files {
 	/* Filled by history_files_read(): [summary of the set] its file. Owned. */
 	size_t *of_summary;
 	bool has_new;                /* a summary was not in the cache */
-	struct history_store *store; /* borrowed: summaries are its, and there are no files; NULL: there is none */
+	struct store_history *store; /* borrowed: summaries are its, and there are no files; NULL: there is none */
 	const char *address;         /* borrowed: of the store that has or had the profiles; NULL: they are files */
+};
+
+struct history_reading {
+	const char *metric;
+	const char *const *labels; /* KEY=VALUE that profiles must have */
+	size_t label_count;
+	/* Names what a profile has without origins, read from a file of that name (symbolize/). */
+	bool (*name)(void *context, const char *path, struct profile *profile, struct error *err);
+	/* Decides which threads idle by their life, in profiles that are looked at together; it may replace them. */
+	bool (*find_idle)(void *context, struct profile **profiles, size_t count, struct error *err);
+	void *context;
+	/* Tells the user a line, with its newline. */
+	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
 
 /* Profiles that a store has sent, whose descriptors are taken over. */
@@ -55,19 +68,13 @@ bool history_files_take(struct history_files *files, struct store_profiles *fetc
  * below.
  */
 COMMON_MUST_CHECK
-bool history_files_open(char *const *names, size_t count, struct history_files *files, struct error *err);
+bool history_files_open(char *const *names, size_t count, const struct history_reading *reading,
+	struct history_files *files, struct error *err);
 void history_files_deinit(struct history_files *files);
-
-struct history_reading {
-	const char *metric;
-	const struct symbolize_options *naming;
-	const char *const *labels; /* KEY=VALUE that profiles must have */
-	size_t label_count;
-};
 
 /*
  * Adds the summaries of all files to the set, in the order of the files, from the cache where it has them. What cannot
- * be read is told on standard error and left out.
+ * be read is told and left out.
  */
 COMMON_MUST_CHECK
 bool history_files_read(struct history_files *files, const struct history_reading *reading, struct summary_set *set,
@@ -77,3 +84,16 @@ bool history_files_read(struct history_files *files, const struct history_readin
 COMMON_MUST_CHECK
 bool history_files_profile(const struct history_files *files, const struct history_reading *reading,
 	const size_t *summaries, size_t count, struct profile **profile, struct error *err);
+
+/*
+ * Appends all that a summary depends on beside the profile, as history_cache_path() has it: other programs, other
+ * metrics and directories have other files.
+ */
+void history_files_append_key(const struct history_files *files, const char *metric, struct buffer *key);
+
+/*
+ * Makes the cache's file, if it is to be written again: a smaller choice of profiles uses what is kept of others, and
+ * leaves it. False: there is nothing to be written.
+ */
+bool history_files_make_cache(const struct history_files *files, const struct history_reading *reading,
+	const struct history_cache *cache, const struct summary_set *set, struct buffer *out);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/history_view.h"
-
-#include "cli/cli.h"
+#include "diff/history/history.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,14 +9,17 @@
 enum { MOST_PARTS = 40 };
 static const size_t max_findings_bytes = (size_t)1 << 20, max_words_bytes = (size_t)1 << 20;
 
+static void view_part_deinit(struct history_view_part *part)
+{
+	diff_destroy(part->diff);
+	for (size_t side = 0; side < DIFF_SIDES; side++)
+		profile_destroy(part->profiles[side]);
+}
+
 void history_view_deinit(struct history_view *view)
 {
-	for (size_t i = 0; i < view->count; i++) {
-		diff_destroy(view->made[i].diff);
-		for (size_t side = 0; side < DIFF_SIDES; side++)
-			profile_destroy(view->made[i].profiles[side]);
-	}
-	free(view->made);
+	for (size_t i = 0; i < view->count; i++)
+		view_part_deinit(&view->parts[i]);
 	free(view->parts);
 	for (size_t side = 0; side < DIFF_SIDES; side++)
 		buffer_deinit(&view->words[side]);
@@ -53,7 +54,7 @@ static bool view_compare(const struct history_view *view, const struct history_p
 		if (!history_files_profile(view->files, view->reading, pair->profiles[side], pair->count[side],
 			    &made->profiles[side], err))
 			return false;
-	return symbolize_idle_lives(made->profiles, DIFF_SIDES, view->reading->naming, err) &&
+	return view->reading->find_idle(view->reading->context, made->profiles, DIFF_SIDES, err) &&
 	       diff_create(made->profiles[DIFF_BASE], made->profiles[DIFF_HEAD], &options, &made->diff, err);
 }
 
@@ -64,7 +65,7 @@ static bool view_compare(const struct history_view *view, const struct history_p
 static bool view_explain_point(struct history_view *view, size_t series, size_t point, struct error *err)
 {
 	struct history_pair pair = history_pair_of(view->history, series, point);
-	struct history_view_part *made = &view->made[view->count];
+	struct history_view_part *made = &view->parts[view->count];
 	CLEANUP(buffer_deinit) struct buffer found = { 0 };
 	uint64_t key = view_key(view, &pair);
 	const struct buffer *known = history_cache_finding(view->cache, key);
@@ -73,9 +74,9 @@ static bool view_explain_point(struct history_view *view, size_t series, size_t 
 
 	if (known && history_apply(view->history, &pair, known->data, known->size, &why) && !wanted)
 		return true;
-	*made = (struct history_view_part){ 0 };
+	*made = (struct history_view_part){ .pair = pair };
 	if (!view_compare(view, &pair, made, &why)) {
-		cli_say("kelvin: a change cannot be explained: %s\n", why.message);
+		view->reading->say("kelvin: a change cannot be explained: %s\n", why.message);
 	} else if (!known) {
 		buffer_init(&found, max_findings_bytes);
 		if (!history_find(made->diff, &found, err) ||
@@ -84,17 +85,10 @@ static bool view_explain_point(struct history_view *view, size_t series, size_t 
 			why = *err;
 	}
 	if (wanted && made->diff && why.code != ERROR_MEMORY) {
-		view->parts[view->count] = (struct render_history_part){ pair,
-			{ .diff = made->diff,
-				.profiles = { made->profiles[DIFF_BASE], made->profiles[DIFF_HEAD] },
-				.tool = CLI_TOOL,
-				.origin_rule_text = output_rule_text } };
 		view->count++;
 		return true;
 	}
-	diff_destroy(made->diff);
-	profile_destroy(made->profiles[DIFF_BASE]);
-	profile_destroy(made->profiles[DIFF_HEAD]);
+	view_part_deinit(made);
 	return why.code != ERROR_MEMORY || error_set_memory(err);
 }
 
@@ -113,31 +107,13 @@ bool history_view_explain(struct history_view *view, struct error *err)
 
 	for (size_t i = 0; i < history->series_count; i++)
 		points += history->series[i].point_count;
-	if (!ARRAY_ZEROED(&view->made, points + 1, err) || !ARRAY_ZEROED(&view->parts, points + 1, err))
+	if (!ARRAY_ZEROED(&view->parts, points + 1, err))
 		return false;
 	for (size_t i = 0; i < history->series_count; i++)
 		for (size_t point = 0; point < history->series[i].point_count; point++)
 			if (view_has_change(&history->series[i], point) && !view_explain_point(view, i, point, err))
 				return false;
 	return true;
-}
-
-/* Appends a word as a shell takes it. */
-static void view_append_word(struct buffer *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%,=";
-
-	if (word[strspn(word, plain)] == '\0') {
-		buffer_append_string(out, word);
-		return;
-	}
-	buffer_append_byte(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			buffer_append_string(out, "'\\''");
-		else
-			buffer_append_byte(out, (uint8_t)*word);
-	buffer_append_byte(out, '\'');
 }
 
 /* Appends the address without the times that it has. */
@@ -204,6 +180,6 @@ const char *history_view_side_words(void *context, const struct history_pair *pa
 		view_append_query(view, pair, side, &names);
 	buffer_deinit(words);
 	buffer_init(words, max_words_bytes);
-	view_append_word(words, names.data ? names.data : "");
+	shell_append_word(words, names.data ? names.data : "");
 	return words->data ? words->data : "";
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/history_files.h"
-#include "cli/output.h"
-#include "render/render.h"
+#include "diff/history/files.h"
+
+struct history;
+struct history_options;
+struct history_pair;
+struct history_view_part;
 
 /*
  * The parts of a history that outputs show: for each point with changes, the diff of the profiles on both sides of it.
@@ -15,11 +18,7 @@ struct history_view {
 	struct history_cache *cache;
 	const struct history_options *options;
 	bool wants_diffs; /* of all points, for the page; else what they found is enough, which the cache may know */
-	struct history_view_part {
-		struct profile *profiles[DIFF_SIDES]; /* owned */
-		struct diff *diff;                    /* owned */
-	} * made;                                     /* owned */
-	struct render_history_part *parts;            /* owned */
+	struct history_view_part *parts; /* owned: those of points whose diffs are shown */
 	size_t count;
 	struct buffer words[DIFF_SIDES]; /* of history_view_side_words() */
 };
@@ -29,5 +28,5 @@ COMMON_MUST_CHECK
 bool history_view_explain(struct history_view *view, struct error *err);
 void history_view_deinit(struct history_view *view);
 
-/* struct render_history.side_words; the context is the view. */
+/* Returns what a command line has for the profiles of a side, until the next call; the context is the view. */
 const char *history_view_side_words(void *context, const struct history_pair *pair, enum diff_side side);

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/history_files.h"
-
-#include "cli/cli.h"
-#include "cli/load.h"
-#include "cli/source_file.h"
-#include "profile/profile.h"
+#include "diff/history/history.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -67,8 +62,8 @@ static int files_by_name(const void *a, const void *b)
 /*
  * Links are left out: in a directory of somebody else they lead wherever that one likes, which is not for root to read.
  */
-static bool files_add_entry(
-	struct history_files *files, const char *directory, int at, const char *name, struct error *err)
+static bool files_add_entry(struct history_files *files, const struct history_reading *reading, const char *directory,
+	int at, const char *name, struct error *err)
 {
 	int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat stat;
@@ -80,7 +75,7 @@ static bool files_add_entry(
 			files->count);
 	if (fd < 0 || fstat(fd, &stat) != 0 || !S_ISREG(stat.st_mode)) {
 		if (fd < 0 && errno == EACCES)
-			cli_say("kelvin: cannot read %s/%s: Permission denied; it is left out\n", directory, name);
+			reading->say("kelvin: cannot read %s/%s: Permission denied; it is left out\n", directory, name);
 		files->left_out++;
 		if (fd >= 0)
 			close(fd);
@@ -113,7 +108,8 @@ static bool files_list(DIR *stream, char ***names, size_t *count, struct error *
 	return true;
 }
 
-static bool files_add_directory(struct history_files *files, const char *directory, int fd, struct error *err)
+static bool files_add_directory(struct history_files *files, const struct history_reading *reading,
+	const char *directory, int fd, struct error *err)
 {
 	DIR *stream = fdopendir(fd);
 	char **names = NULL;
@@ -126,7 +122,7 @@ static bool files_add_directory(struct history_files *files, const char *directo
 	}
 	ok = files_list(stream, &names, &count, err);
 	for (size_t i = 0; i < count; i++) {
-		ok = ok && files_add_entry(files, directory, dirfd(stream), names[i], err);
+		ok = ok && files_add_entry(files, reading, directory, dirfd(stream), names[i], err);
 		free(names[i]);
 	}
 	free(names);
@@ -134,7 +130,8 @@ static bool files_add_directory(struct history_files *files, const char *directo
 	return ok;
 }
 
-static bool files_add_named(struct history_files *files, const char *name, struct error *err)
+static bool files_add_named(
+	struct history_files *files, const struct history_reading *reading, const char *name, struct error *err)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat stat;
@@ -143,7 +140,7 @@ static bool files_add_named(struct history_files *files, const char *name, struc
 	if (fd < 0 || fstat(fd, &stat) != 0)
 		return error_set_errno(err, errno, "cannot read %s", name);
 	if (S_ISDIR(stat.st_mode))
-		return files_add_directory(files, name, fd, err);
+		return files_add_directory(files, reading, name, fd, err);
 	if (!S_ISREG(stat.st_mode)) {
 		close(fd);
 		return error_set(err, ERROR_USAGE,
@@ -170,11 +167,12 @@ static void files_find_directory(struct history_files *files)
 	free(path);
 }
 
-bool history_files_open(char *const *names, size_t count, struct history_files *files, struct error *err)
+bool history_files_open(char *const *names, size_t count, const struct history_reading *reading,
+	struct history_files *files, struct error *err)
 {
-	load_allow_many_files();
+	file_allow_many();
 	for (size_t i = 0; i < count; i++)
-		if (!files_add_named(files, names[i], err))
+		if (!files_add_named(files, reading, names[i], err))
 			return false;
 	files->is_whole = count == 1 && files->count > 0 && files->items[0].name != files->items[0].path;
 	files_find_directory(files);
@@ -241,7 +239,7 @@ static bool files_read_profile(const struct history_file *file, const struct his
 	/* One wrong or incomplete profile among many would look like a change of the program. */
 	if (profile_first_doubt(read))
 		return error_set(err, ERROR_FORMAT, "%s: %s", file->path, profile_first_doubt(read));
-	if (!source_name_given(file->path, reading->naming, read, err) || !profile_join_phases(read, &joined, err))
+	if (!reading->name(reading->context, file->path, read, err) || !profile_join_phases(read, &joined, err))
 		return false;
 	*profile = joined ? TAKE(joined) : TAKE(read);
 	return true;
@@ -261,7 +259,7 @@ static bool files_summarize(
 		return error_set(err, ERROR_FORMAT, "cannot read %s: it is being written", file->path);
 	if (file->state != HISTORY_FILE_READ)
 		return true;
-	return symbolize_idle_lives(&profile, 1, reading->naming, err) && summary_set_create(&set, err) &&
+	return reading->find_idle(reading->context, &profile, 1, err) && summary_set_create(&set, err) &&
 	       history_summarize(set, profile, &options, err) && summary_write(set, 0, out, err);
 }
 
@@ -347,7 +345,8 @@ static void files_job(void *context, size_t job)
 
 /* ---- What is left out ---- */
 
-static void files_tell_number(const struct history_files *files, enum history_file_state state, const char *words)
+static void files_tell_number(const struct history_files *files, const struct history_reading *reading,
+	enum history_file_state state, const char *words)
 {
 	const struct history_file *first = NULL;
 	size_t count = 0;
@@ -358,24 +357,24 @@ static void files_tell_number(const struct history_files *files, enum history_fi
 			count++;
 		}
 	if (count == 1)
-		cli_say("kelvin: %s %s\n", first->path, words);
+		reading->say("kelvin: %s %s\n", first->path, words);
 	else if (count > 1)
-		cli_say("kelvin: %s and %zu other files: each %s\n", first->path, count - 1, words);
+		reading->say("kelvin: %s and %zu other files: each %s\n", first->path, count - 1, words);
 }
 
-static void files_tell(const struct history_files *files)
+static void files_tell(const struct history_files *files, const struct history_reading *reading)
 {
 	size_t refused = 0;
 
 	for (size_t i = 0; i < files->count; i++)
 		if (files->items[i].state == HISTORY_FILE_REFUSED && ++refused <= MOST_TOLD)
-			cli_say("kelvin: %s; it is left out\n", files->items[i].why.message);
+			reading->say("kelvin: %s; it is left out\n", files->items[i].why.message);
 	if (refused > MOST_TOLD)
-		cli_say("kelvin: %zu more files cannot be read and are left out\n", refused - MOST_TOLD);
-	files_tell_number(files, HISTORY_FILE_OTHER, "is no profile, and left out");
-	files_tell_number(files, HISTORY_FILE_PART,
+		reading->say("kelvin: %zu more files cannot be read and are left out\n", refused - MOST_TOLD);
+	files_tell_number(files, reading, HISTORY_FILE_OTHER, "is no profile, and left out");
+	files_tell_number(files, reading, HISTORY_FILE_PART,
 		"is a recording that is not finished, and left out ('kelvin recover' ends it)");
-	files_tell_number(files, HISTORY_FILE_ADDRESSES,
+	files_tell_number(files, reading, HISTORY_FILE_ADDRESSES,
 		"is a perf.data file, which has addresses in place of names, and left out; 'kelvin record' makes a profile that has them");
 }
 
@@ -410,10 +409,9 @@ bool history_files_read(struct history_files *files, const struct history_readin
 	bool ok;
 
 	if (files->store)
-		return history_store_read(files->store, set, err);
+		return store_history_read(files->store, set, err);
 	ok = files_choose_jobs(&work, &count, err);
 
-	source_file_keep_memory();
 	if (ok)
 		work_pool_run(threads < MAX_THREADS ? threads : MAX_THREADS, count, files_job, &work);
 	if (ok)
@@ -424,7 +422,7 @@ bool history_files_read(struct history_files *files, const struct history_readin
 		files->has_new |= files->items[i].state == HISTORY_FILE_READ && !files->items[i].is_from_cache;
 	if (!ok)
 		return false;
-	files_tell(files);
+	files_tell(files, reading);
 	if (work.has_failed)
 		*err = work.err;
 	return !work.has_failed;
@@ -439,7 +437,7 @@ static bool files_fetch_profile(const struct history_files *files, const struct 
 	CLEANUP(profile_cleanup) struct profile *all = NULL;
 	struct byte_reader reader;
 
-	if (!history_store_profiles(files->store, summaries, count, &bytes, err))
+	if (!store_history_profiles(files->store, summaries, count, &bytes, err))
 		return false;
 	reader = byte_reader_over(bytes.data, bytes.size);
 	while (byte_reader_left(&reader) > 0) {
@@ -450,8 +448,7 @@ static bool files_fetch_profile(const struct history_files *files, const struct 
 
 		if (!pprof)
 			return error_set(err, ERROR_FORMAT, "%s: what it has sent is damaged", name);
-		if (!foreign_read(pprof, size, name, &next, err) ||
-			!source_name_given(name, reading->naming, next, err) ||
+		if (!foreign_read(pprof, size, name, &next, err) || !reading->name(reading->context, name, next, err) ||
 			!profile_join_phases(next, &joined, err))
 			return false;
 		if (!all)
@@ -487,4 +484,47 @@ bool history_files_profile(const struct history_files *files, const struct histo
 	}
 	*profile = TAKE(all);
 	return *profile || error_set(err, ERROR_EMPTY, "no profile is on a side of the pair");
+}
+
+/* ---- The cache ---- */
+
+void history_files_append_key(const struct history_files *files, const char *metric, struct buffer *key)
+{
+	struct stat program = { 0 };
+	uint64_t parts[4];
+
+	(void)!stat("/proc/self/exe", &program);
+	parts[0] = (uint64_t)program.st_ino;
+	parts[1] = (uint64_t)program.st_mtim.tv_sec;
+	parts[2] = (uint64_t)files->directory.st_dev;
+	parts[3] = (uint64_t)files->directory.st_ino;
+	buffer_append(key, parts, sizeof(parts));
+	buffer_append_string(key, metric ? metric : "");
+}
+
+static bool files_are_worth_a_cache(const struct history_files *files, const struct history_cache *cache)
+{
+	size_t kept = cache->archive ? summary_archive_count(cache->archive) : 0, read = 0;
+
+	for (size_t i = 0; i < files->count; i++)
+		read += files->items[i].state == HISTORY_FILE_READ;
+	return (files->is_whole || read >= kept) && (files->has_new || cache->has_new_findings);
+}
+
+/* The cache is of no harm: what goes wrong with it costs time alone. */
+bool history_files_make_cache(const struct history_files *files, const struct history_reading *reading,
+	const struct history_cache *cache, const struct summary_set *set, struct buffer *out)
+{
+	CLEANUP(cleanup_free) uint8_t(*tags)[SUMMARY_TAG_BYTES] = calloc(set->count + 1, sizeof(*tags));
+	CLEANUP(cleanup_free) size_t *all = calloc(set->count + 1, sizeof(*all));
+	struct error ignored;
+
+	if (!tags || !all || reading->label_count > 0 || !files_are_worth_a_cache(files, cache))
+		return false;
+	for (size_t i = 0; i < set->count; i++) {
+		all[i] = i;
+		memcpy(tags[i], files->items[files->of_summary[i]].tag, sizeof(tags[i]));
+	}
+	return history_cache_write(
+		cache, set, all, set->count, (const uint8_t(*)[SUMMARY_TAG_BYTES])tags, out, &ignored);
 }

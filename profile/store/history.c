@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/history_store.h"
-
-#include "cli/cli.h"
+#include "profile/store/store.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -12,28 +10,25 @@ enum { MOST_NOTICE_BYTES = 1 << 16, ID_BYTES = 16 };
 
 /* ---- With rights ---- */
 
-bool history_store_open(const char *name, const struct store_secrets *secrets, struct history_store *store,
+bool store_history_open(const char *name, const struct store_secrets *secrets, struct store_history *store,
 	struct store_profiles *fetched, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer notices = BUFFER_INIT(MOST_NOTICE_BYTES);
-
 	if (!store_address_parse(name, clock_read_ns(CLOCK_REALTIME), &store->address, err))
 		return false;
 	if (!store_open(&store->address, secrets, &store->store, err))
 		return error_prefix(err, "cannot read %s", name);
-	if (store_fetch_summaries(store->store, &store->address, &store->summaries, &notices, err)) {
-		cli_print_notices(&notices);
+	buffer_init(&fetched->notices, MOST_NOTICE_BYTES);
+	if (store_fetch_summaries(store->store, &store->address, &store->summaries, &fetched->notices, err))
 		return true;
-	}
+	buffer_deinit(&fetched->notices);
 	store->summaries = -1;
 	if (err->code != ERROR_UNSUPPORTED || store->address.kind != STORE_PYROSCOPE ||
 		!store_fetch(store->store, &store->address, fetched, err))
 		return error_prefix(err, "cannot read %s", name);
-	cli_print_notices(&fetched->notices);
 	return true;
 }
 
-void history_store_deinit(struct history_store *store)
+void store_history_deinit(struct store_history *store)
 {
 	store_close(store->store);
 	store->store = NULL;
@@ -43,7 +38,7 @@ void history_store_deinit(struct history_store *store)
 	store->summaries = -1;
 }
 
-static bool history_store_append_file(int into, int from)
+static bool store_history_append_file(int into, int from)
 {
 	char chunk[1 << 16];
 	struct stat info;
@@ -65,24 +60,19 @@ static bool history_store_append_file(int into, int from)
 	return true;
 }
 
-int history_store_answer(void *context, const void *bytes, size_t size, struct error *err)
+int store_history_answer(struct store_history *store, const void *bytes, size_t size, struct error *err)
 {
-	struct history_store *store = context;
 	CLEANUP(store_profiles_deinit) struct store_profiles profiles = { 0 };
 	int fd;
 
 	if (!store->store || size == 0 || size % ID_BYTES != 0)
 		return -1;
 	if (!store_fetch_ids(
-		    store->store, &store->address, (const uint64_t(*)[2])bytes, size / ID_BYTES, &profiles, err)) {
-		cli_print_error(err);
+		    store->store, &store->address, (const uint64_t(*)[2])bytes, size / ID_BYTES, &profiles, err))
 		return -1;
-	}
 	fd = file_in_memory("kelvin", err);
-	if (fd < 0)
-		cli_print_error(err);
 	for (size_t i = 0; fd >= 0 && i < profiles.count; i++)
-		if (!history_store_append_file(fd, profiles.items[i].fd)) {
+		if (!store_history_append_file(fd, profiles.items[i].fd)) {
 			close(fd);
 			return -1;
 		}
@@ -91,34 +81,20 @@ int history_store_answer(void *context, const void *bytes, size_t size, struct e
 
 /* ---- Without rights ---- */
 
-static bool history_store_read_whole(int fd, struct buffer *bytes, struct error *err)
+static bool store_history_read_whole(int fd, struct buffer *bytes, struct error *err)
 {
-	struct stat info;
-	char *room;
-	size_t got = 0;
+	const struct file_opened opened = { (char *)(uintptr_t) "what the store has sent", fd };
 
-	if (fstat(fd, &info) != 0 || info.st_size < 0 || (uint64_t)info.st_size > max_bytes)
-		return error_set(err, ERROR_LIMIT, "the store has sent too much");
-	room = buffer_reserve(bytes, (size_t)info.st_size);
-	while (room && got < (size_t)info.st_size) {
-		ssize_t count = pread(fd, room + got, (size_t)info.st_size - got, (off_t)got);
-
-		if (count <= 0)
-			return error_set(err, ERROR_SYSTEM, "what the store has sent cannot be read");
-		got += (size_t)count;
-	}
-	if (room)
-		buffer_commit(bytes, got);
-	return buffer_ok(bytes, err);
+	return file_read_opened(&opened, bytes, err);
 }
 
-bool history_store_read(struct history_store *store, struct summary_set *set, struct error *err)
+bool store_history_read(struct store_history *store, struct summary_set *set, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(max_bytes);
 	struct byte_reader reader;
 
 	store->set = set;
-	if (!history_store_read_whole(store->summaries, &bytes, err))
+	if (!store_history_read_whole(store->summaries, &bytes, err))
 		return false;
 	reader = byte_reader_over(bytes.data, bytes.size);
 	while (byte_reader_left(&reader) > 0) {
@@ -134,7 +110,7 @@ bool history_store_read(struct history_store *store, struct summary_set *set, st
 	return true;
 }
 
-bool history_store_profiles(const struct history_store *store, const size_t *summaries, size_t count,
+bool store_history_profiles(const struct store_history *store, const size_t *summaries, size_t count,
 	struct buffer *bytes, struct error *err)
 {
 	CLEANUP(cleanup_free) uint64_t(*ids)[2] = calloc(count + 1, sizeof(*ids));
@@ -144,8 +120,8 @@ bool history_store_profiles(const struct history_store *store, const size_t *sum
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		memcpy(ids[i], store->set->items[summaries[i]].id, sizeof(ids[i]));
-	fd = worker_ask(store->worker, ids, count * sizeof(*ids), err);
+	fd = store->ask(store->context, ids, count * sizeof(*ids), err);
 	if (fd < 0)
 		return error_set(err, ERROR_NOT_FOUND, "its profiles cannot be fetched");
-	return history_store_read_whole(fd, bytes, err);
+	return store_history_read_whole(fd, bytes, err);
 }
