@@ -8,8 +8,8 @@
 /*
  * Does the work of a command that reads foreign files in a child process without rights: whoever makes a file that
  * takes over its reader, takes over a process that cannot open, change or execute anything, nor reach another process
- * or a network (common/rights.h, common/filter.h). It has the descriptors of its input, the standard streams for
- * results and messages, and its parent, which writes the outputs that the user named, and nothing else.
+ * or a network (common/child/rights.h, common/child/filter.h). It has the descriptors of its input, the standard
+ * streams for results and messages, and its parent, which writes the outputs that the user named, and nothing else.
  *
  * The parent reads none of the foreign bytes: what it writes are bytes to it.
  */
@@ -35,7 +35,7 @@ struct worker {
 	 */
 	int (*answer)(void *context, const void *bytes, size_t size, struct error *err);
 	void *context;
-	bool has_children; /* the work has threads, and runs foreign libraries in children (common/isolated.h) */
+	bool has_children; /* the work has threads, and runs foreign libraries in children (common/child/isolated.h) */
 	int socket;        /* set by worker_run() in the child: to the parent; 0: there is none */
 };
 

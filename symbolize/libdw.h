@@ -4,8 +4,8 @@
 #include "symbolize/symbolize.h"
 
 /*
- * The names that libdw (libdwfl) gives to an address of an image. Use it in a child process (common/isolated.h): the
- * library reads the file itself, which may be damaged, hostile, or change meanwhile.
+ * The names that libdw (libdwfl) gives to an address of an image. Use it in a child process (common/child/isolated.h):
+ * the library reads the file itself, which may be damaged, hostile, or change meanwhile.
  */
 struct libdw;
 

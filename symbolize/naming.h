@@ -5,7 +5,7 @@
 #include "symbolize/named_frames.h"
 
 /*
- * Names addresses in confined child processes (common/confined.h), one for each owner of files
+ * Names addresses in confined child processes (common/child/confined.h), one for each owner of files
  * (symbolize/naming_cell.h), since binaries, debug files and maps of code made at run time are hostile bytes: whoever
  * makes one that takes over its reader, takes over a process without rights, which can speak for files of the same
  * owner alone. The child opens files through a broker (symbolize/broker.h), and hands frames over as bytes that the

@@ -113,11 +113,12 @@ struct symbolize_options {
 	const char *cache_directory;                   /* of resolved frames; NULL: no cache */
 	uint64_t cache_program;                        /* which program resolves them; 0: it is found out */
 	const struct frame_cache_opener *cache_opener; /* opens its files; NULL: the process does that itself */
-	bool require_confinement; /* nothing is read by a process that is not confined in all ways (common/confined.h)
-				   */
-	unsigned int threads;     /* 0: one per CPU */
-	bool (*is_stopped)(void); /* whether to leave the rest unnamed at once; NULL: never */
-	bool no_names;            /* nothing is named */
+	bool require_confinement;                      /* nothing is read by a process that is not confined in all ways
+							* (common/child/confined.h)
+							*/
+	unsigned int threads;                          /* 0: one per CPU */
+	bool (*is_stopped)(void);                      /* whether to leave the rest unnamed at once; NULL: never */
+	bool no_names;                                 /* nothing is named */
 	bool no_inlines;
 	bool names_only;                      /* no files, lines and origins, if the output shows none */
 	struct symbolize_remote *remote;      /* who opens and keeps files for this process; NULL: it does */

@@ -9,10 +9,10 @@
  * (docs/decisions/91-courier.md).
  *
  * A *courier* is a child process that speaks to one store and does nothing else: it has the network and the secrets,
- * and no right to anything (common/rights.h). What it sends was prepared by a process that has neither, from profiles
- * that are foreign; what it hands over, pprof and summaries as files in memory, is foreign to whoever reads it. A
- * server is hostile: no redirect is followed, answers have a limit of size and of time, and secrets are sent to the
- * host that the user named alone.
+ * and no right to anything (common/child/rights.h). What it sends was prepared by a process that has neither, from
+ * profiles that are foreign; what it hands over, pprof and summaries as files in memory, is foreign to whoever reads
+ * it. A server is hostile: no redirect is followed, answers have a limit of size and of time, and secrets are sent to
+ * the host that the user named alone.
  *
  * libcurl is loaded when a store is opened, and not before.
  */

@@ -5,9 +5,9 @@
 
 /*
  * Reads running processes and the files that they have mapped, in a helper process that is given up when it is late
- * (common/deadline.h): memory, maps and files of a process may never arrive, by its intent or because a mount hangs.
- * After a late read of a process's memory, further ones fail at once for a while, and likewise of its files; so do
- * those of all processes of its account (sampler/process/account.h) once these have cost enough. What fails so is
+ * (common/child/deadline.h): memory, maps and files of a process may never arrive, by its intent or because a mount
+ * hangs. After a late read of a process's memory, further ones fail at once for a while, and likewise of its files; so
+ * do those of all processes of its account (sampler/process/account.h) once these have cost enough. What fails so is
  * counted by process_reader_describe(). Not thread-safe.
  *
  * Helpers keep CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE, of those that the recorder has, open

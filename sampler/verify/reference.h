@@ -9,8 +9,8 @@
  * libunwind's walk of a copied stack, and along frame pointers through code that has them in all of its functions and
  * no tables that libunwind reads: Go's, and code that was made while the program runs. It reads only the registers, the
  * copy, and the bytes of the image files that were mapped; the number of frames and of memory reads is bounded. Call it
- * in a child process (common/isolated.h): the library is not safe with hostile call frame information, and its memory
- * is not freed.
+ * in a child process (common/child/isolated.h): the library is not safe with hostile call frame information, and its
+ * memory is not freed.
  */
 struct reference;
 

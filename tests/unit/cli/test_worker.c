@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/worker.h"
 
-#include "common/confined.h"
+#include "common/child/confined.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <dirent.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "common/deadline.h"
+#include "common/child/deadline.h"
 
-#include "common/child.h"
+#include "common/child/child.h"
+#include "common/child/filter.h"
+#include "common/child/rights.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/filter.h"
 #include "common/message.h"
 #include "common/proc.h"
-#include "common/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "common/child.h"
+#include "common/child/child.h"
 
 #include <signal.h>
 #include <sys/prctl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "common/reader_rights.h"
+#include "common/child/reader_rights.h"
 
-#include "common/child.h"
-#include "common/rights.h"
+#include "common/child/child.h"
+#include "common/child/rights.h"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/filter.h"
+#include "common/child/filter.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "common/filter.h"
+#include "common/child/filter.h"
 
-#include "common/child.h"
+#include "common/child/child.h"
 #include "common/cleanup.h"
 
 #include <errno.h>

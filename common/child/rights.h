@@ -24,7 +24,7 @@ enum {
 	RIGHTS_LEFT_DEVICES = 32,     /* devices that are opened for reading take ioctl() (before Linux 6.10) */
 	RIGHTS_LEFT_OTHERS = 64, /* other processes get signals, and connections to abstract sockets (before 6.12) */
 	RIGHTS_LEFT_DUMP = 128,  /* a crash may write the process's memory */
-	RIGHTS_LEFT_CALLS = 256, /* system calls are not refused (common/filter.h): no seccomp, or a sanitizer */
+	RIGHTS_LEFT_CALLS = 256, /* system calls are not refused (common/child/filter.h): no seccomp, or a sanitizer */
 	RIGHTS_LEFT_USER = 512,  /* the process is still root's: no other user can be had in this user namespace */
 };
 

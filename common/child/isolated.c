@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "common/isolated.h"
+#include "common/child/isolated.h"
 
-#include "common/child.h"
+#include "common/child/child.h"
+#include "common/child/confined.h"
+#include "common/child/filter.h"
+#include "common/child/rights.h"
 #include "common/clock.h"
-#include "common/confined.h"
-#include "common/filter.h"
 #include "common/proc.h"
-#include "common/rights.h"
 
 #include <errno.h>
 #include <signal.h>

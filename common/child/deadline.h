@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "common/child/filter.h"
 #include "common/error.h"
-#include "common/filter.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "common/rights.h"
+#include "common/child/rights.h"
 
 #include "common/cleanup.h"
 

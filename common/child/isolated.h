@@ -11,8 +11,8 @@
  * Runs work that may crash, never end or use all memory in a child process, as that of a foreign library on hostile
  * bytes. The child sees its parent's memory as it was at fork(). Only what it writes to `result`, which both share,
  * remains afterwards, whatever ends the child. What takes the child over can compute and read, but neither write nor
- * start nor reach anything (common/rights.h, common/filter.h): where root started it, it is a user that nobody is. Each
- * child needs a struct of its own. Not thread-safe.
+ * start nor reach anything (common/child/rights.h, common/child/filter.h): where root started it, it is a user that
+ * nobody is. Each child needs a struct of its own. Not thread-safe.
  */
 struct isolated {
 	pid_t pid;           /* 0: no child is running */
