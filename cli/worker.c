@@ -42,62 +42,52 @@ static const uint64_t question = UINT64_MAX; /* in place of an output's number *
 #define NAMESPACES                                                                                                     \
 	(CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS)
 
-/* A terminal takes no ioctl() but those that ask about it: one of the others types into it. */
-static bool worker_refuse_calls(const struct worker *worker)
+/*
+ * A terminal takes no ioctl() but those that ask about it: one of the others types into it. What a machine does not
+ * allow is missing from all readers: `kelvin doctor` shows it.
+ */
+static void worker_give_up_rights(const struct worker *worker, const int *kept, size_t count)
 {
-	const struct filter_rule rules[] = { FILTER_ALWAYS(write), FILTER_ALWAYS(writev), FILTER_ALWAYS(recvmsg),
+	static const struct filter_rule talks[] = { FILTER_ALWAYS(write), FILTER_ALWAYS(writev), FILTER_ALWAYS(recvmsg),
 		FILTER_ALWAYS(poll), FILTER_ALWAYS(ppoll), FILTER_IF(ioctl, 1, UINT32_MAX, TCGETS),
-		FILTER_IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL), FILTER_IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ), CHILDREN };
-	enum {
-		ALL = sizeof(rules) / sizeof(rules[0]),
-		MORE = sizeof((struct filter_rule[]){ CHILDREN }) / sizeof(rules[0])
-	};
+		FILTER_IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL), FILTER_IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ) };
+	static const struct filter_rule starts[] = { CHILDREN };
+	struct confinement confinement = { .descriptors = kept,
+		.descriptor_count = count,
+		.user = CONFINED_NOBODY,
+		.more_calls = { FILTER_SET(talks) } };
 
-	return filter_enter_working(rules, worker->has_children ? ALL : ALL - MORE);
+	if (worker->has_children)
+		confinement.more_calls[1] = (struct filter_set)FILTER_SET(starts);
+	(void)confined_enter(&confinement);
 }
 
-static void keep_descriptors(const struct worker *worker)
+static void worker_confine(const struct worker *worker)
 {
-	int *kept = malloc((worker->input_count + 3) * sizeof(*kept));
+	const int own[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, worker->socket };
+	enum { OWN = sizeof(own) / sizeof(own[0]) };
+	CLEANUP(cleanup_free) int *kept = malloc((OWN + worker->input_count) * sizeof(*kept));
 	bool reads_stdin = false;
 
 	if (!kept)
 		_exit(CLI_EXIT_ERROR);
-	memcpy(kept, (const int[]){ STDOUT_FILENO, STDERR_FILENO, worker->socket }, 3 * sizeof(*kept));
+	memcpy(kept, own, sizeof(own));
 	for (size_t i = 0; i < worker->input_count; i++) {
-		kept[3 + i] = worker->inputs[i];
+		kept[OWN + i] = worker->inputs[i];
 		reads_stdin |= worker->inputs[i] == STDIN_FILENO;
 	}
-	confined_keep(kept, worker->input_count + 3);
-	free(kept);
 	/* Nothing that is opened later gets its number. */
-	if (!reads_stdin)
+	if (!reads_stdin) {
+		close(STDIN_FILENO);
 		(void)!open("/dev/null", O_RDONLY);
-}
-
-static void worker_give_up_rights(const struct worker *worker, pid_t parent)
-{
-	unsigned int left = rights_give_up(false);
-
-	/* The change of user has cleared it. */
-	child_end_with(parent);
-	left |= worker_refuse_calls(worker) ? 0 : RIGHTS_LEFT_CALLS;
-	/* What a machine does not allow is missing from all readers: `kelvin doctor` shows it. */
-	(void)left;
+	}
+	worker_give_up_rights(worker, kept, OWN + worker->input_count);
 }
 
 /* The end of the sanitizers would look for leaks by means that the worker does not have. */
 static _Noreturn void end_worker(int code)
 {
 	_exit(cli_close_stdout(code));
-}
-
-static _Noreturn void be_worker(struct worker *worker, pid_t parent, int (*work)(void *context), void *context)
-{
-	child_end_with(parent);
-	keep_descriptors(worker);
-	worker_give_up_rights(worker, parent);
-	end_worker(work(context));
 }
 
 static bool worker_read_whole(int fd, void *into, size_t size)
@@ -168,15 +158,6 @@ static void parent_deinit(struct parent *parent)
 	cleanup_close(&parent->socket);
 	cleanup_close(&parent->signals);
 	free(parent->is_written);
-}
-
-static int wait_for_worker(pid_t pid)
-{
-	int status = 0;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
 }
 
 /* Waits for bytes of the worker; false if the user ends the command, or the worker has ended. */
@@ -384,39 +365,33 @@ static void choose_signals(struct parent *parent)
 	}
 }
 
-static bool worker_prepare(struct parent *parent, int *worker_socket, struct error *err)
+static bool worker_prepare(struct parent *parent, struct error *err)
 {
-	int ends[2];
-
 	choose_signals(parent);
 	if (!ARRAY_ZEROED(&parent->is_written, parent->worker->output_count + 1, err))
 		return false;
 	parent->signals = signalfd(-1, &parent->mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (parent->signals < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-		return error_set_errno(err, errno, "cannot start a process that reads %s", parent->worker->subject);
-	parent->socket = ends[0];
-	*worker_socket = ends[1];
-	return true;
+	return parent->signals >= 0 ||
+	       error_set_errno(err, errno, "cannot start a process that reads %s", parent->worker->subject);
 }
 
 bool worker_run(struct worker *worker, int (*work)(void *context), void *context, int *code, struct error *err)
 {
 	CLEANUP(parent_deinit) struct parent parent = { .worker = worker, .socket = -1, .signals = -1 };
-	CLEANUP(cleanup_close) int socket = -1;
-	pid_t self = getpid();
+	int socket;
 
-	if (!worker_prepare(&parent, &socket, err))
+	if (!worker_prepare(&parent, err))
 		return false;
 	fflush(NULL);
-	parent.pid = fork();
+	parent.pid = child_fork_linked(CHILD_ENDS_WITH_PARENT, CHILD_STREAM, &socket);
 	if (parent.pid < 0)
 		return error_set_errno(err, errno, "cannot start a process that reads %s", worker->subject);
 	if (parent.pid == 0) {
 		worker->socket = socket;
-		be_worker(worker, self, work, context);
+		worker_confine(worker);
+		end_worker(work(context));
 	}
-	cleanup_close(&socket);
-	socket = -1;
+	parent.socket = socket;
 	worker_serve(&parent);
-	return worker_judge(&parent, wait_for_worker(parent.pid), code, err);
+	return worker_judge(&parent, child_reap(parent.pid), code, err);
 }

@@ -16,7 +16,6 @@
 #include "common/child/deadline.h"
 #include "common/child/filter.h"
 #include "common/child/isolated.h"
-#include "common/child/reader_rights.h"
 #include "common/child/rights.h"
 #include "common/cleanup.h"
 #include "common/clock.h"

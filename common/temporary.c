@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/temporary.h"
 
+#include "common/child/child.h"
 #include "common/cleanup.h"
 #include "common/own_directory.h"
 #include "common/remove.h"
@@ -17,7 +18,6 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_TRIES = 16, MOST_REASON_BYTES = 4096 };
@@ -191,7 +191,7 @@ static bool start_remover(struct temporary *temporary, void (*remove_more)(pid_t
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return error_set_errno(err, errno, "cannot make a temporary directory");
 	owner = getpid();
-	temporary->remover = fork();
+	temporary->remover = child_fork(0);
 	if (temporary->remover == 0) {
 		close(ends[1]);
 		/* Who reads our output does not wait for us. */
@@ -342,8 +342,7 @@ void temporary_remove(struct temporary *temporary, struct buffer *notices)
 			notices, "temporary files stay in %s until the next run: %s\n", temporary->path, why.message);
 	(void)!write(temporary->alive, "", 1);
 	close(temporary->alive);
-	while (waitpid(temporary->remover, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)child_reap(temporary->remover);
 	close_all(temporary);
 }
 

@@ -50,6 +50,7 @@ static bool broker_receive_answer(int socket, struct broker_answer *answer, int 
 
 bool broker_become(const struct broker *broker)
 {
+	CLEANUP(cleanup_free) int *kept = calloc(broker->image_count + 2, sizeof(*kept));
 	const uint64_t socket = (uint32_t)broker->socket;
 	const struct filter_rule rules[] = {
 		FILTER_OPENS,
@@ -59,14 +60,23 @@ bool broker_become(const struct broker *broker)
 		FILTER_IF(recvmsg, 0, UINT32_MAX, socket),
 	};
 
-	return reader_rights_become(&(struct reader_rights){
-		.is_user_known = broker->owner.is_known,
-		.user = broker->owner.user,
+	struct confinement confinement = { .descriptors = kept,
+		.user = broker->owner.is_known ? CONFINED_ACCOUNT : CONFINED_NOBODY,
+		.id = broker->owner.is_known ? broker->owner.user : 0,
 		/* The limits of a child of another user are the broker's to set. */
-		.capabilities = RIGHTS_CAPABILITY(CAP_SYS_RESOURCE),
-		.rules = rules,
-		.rule_count = sizeof(rules) / sizeof(rules[0]),
-	});
+		.capabilities = RIGHTS_CAPABILITY(CAP_SYS_RESOURCE) |
+				(file_owner_is_root(&broker->owner) ? RIGHTS_CAPABILITY(CAP_DAC_READ_SEARCH) : 0),
+		.files = CONFINED_READS_FILES,
+		.more_calls = { FILTER_SET(rules) } };
+
+	if (!kept)
+		return false;
+	kept[confinement.descriptor_count++] = broker->socket;
+	kept[confinement.descriptor_count++] = broker->system_root;
+	for (size_t i = 0; i < broker->image_count; i++)
+		if (broker->images[i])
+			kept[confinement.descriptor_count++] = elf_image_root(broker->images[i]);
+	return !(confined_enter(&confinement) & (RIGHTS_LEFT_USER | RIGHTS_LEFT_CAPABILITIES));
 }
 
 /* ---- Paths ---- */
@@ -315,7 +325,7 @@ static void count_opened(const struct broker *broker, uint32_t number, int fd)
 	atomic_fetch_add(&shares->bytes[number], bytes);
 	bytes += atomic_fetch_add(&shares->all_bytes, bytes);
 	if (child > 0)
-		confined_limit_memory(child, shares->data_bytes + shares->memory_factor * bytes);
+		child_raise_memory(child, shares->data_bytes + shares->memory_factor * bytes);
 }
 
 static void broker_answer_request(

@@ -90,15 +90,10 @@ static void debuginfod_set_number(const char *name, uint64_t value)
  */
 static void keep_bounds(const struct debuginfod_wanted *wanted)
 {
-	struct rlimit limit;
-
 	debuginfod_set_number("DEBUGINFOD_MAXTIME", wanted->seconds);
 	debuginfod_set_number("DEBUGINFOD_MAXSIZE", wanted->most_bytes);
 	signal(SIGXFSZ, SIG_IGN);
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur > wanted->most_bytes) {
-		limit.rlim_cur = wanted->most_bytes;
-		(void)setrlimit(RLIMIT_FSIZE, &limit);
-	}
+	child_limit(&(struct child_limit){ RLIMIT_FSIZE, wanted->most_bytes, false }, 1);
 }
 
 /* Returns how many bytes we have written; 0 where the kernel does not count them. */
@@ -137,26 +132,16 @@ static _Noreturn void be_client(const struct debuginfod_wanted *wanted, int out)
 /* ---- The process that waits ---- */
 
 /* False: the client said nothing, or not within the time. */
-static bool debuginfod_receive_answer(int fd, int64_t end_ns, struct client_answer *answer)
+static bool debuginfod_receive_answer(pid_t pid, int end, int64_t end_ns, struct client_answer *answer)
 {
-	size_t size = 0;
+	CLEANUP(buffer_deinit) struct buffer bytes = BUFFER_INIT(sizeof(*answer) + 1);
+	const struct child_patience patience = { .deadline_ns = end_ns, .most_bytes = sizeof(*answer) + 1 };
 
-	for (;;) {
-		struct pollfd ready = { .fd = fd, .events = POLLIN };
-		int64_t left_ns = end_ns - clock_read_ns(CLOCK_MONOTONIC);
-		ssize_t got;
-
-		if (left_ns <= 0)
-			return false;
-		if (poll(&ready, 1, (int)(left_ns / 1000000 < 1000 ? left_ns / 1000000 + 1 : 1000)) <= 0)
-			continue;
-		got = read(fd, (char *)answer + size, sizeof(*answer) - size);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return size > sizeof(answer->written_bytes) && ((char *)answer)[size - 1] == '\0';
-		size += (size_t)got;
-	}
+	if (child_listen(pid, end, &patience, &bytes) != CHILD_ANSWERED ||
+		bytes.size <= sizeof(answer->written_bytes) || ((char *)bytes.data)[bytes.size - 1] != '\0')
+		return false;
+	memcpy(answer, bytes.data, bytes.size);
+	return true;
 }
 
 static void pay(struct symbolize_servers *servers, uint64_t bytes, int64_t ns)
@@ -173,30 +158,26 @@ static bool fetch(struct debuginfod_wanted *wanted, struct symbolize_servers *se
 {
 	static const int64_t grace_ns = 3000000000, ns_per_s = 1000000000;
 	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
-	pid_t self = getpid(), pid;
 	struct client_answer answer;
-	bool ok = false;
-	int ends[2];
+	bool ok;
+	pid_t pid;
+	int end;
 
-	if (wanted->id->size == 0 || servers->bytes == 0 || servers->ns <= 0 || pipe2(ends, O_CLOEXEC) != 0)
+	if (wanted->id->size == 0 || servers->bytes == 0 || servers->ns <= 0)
 		return false;
 	wanted->seconds = (uint64_t)((servers->ns + ns_per_s - 1) / ns_per_s);
 	if (wanted->most_bytes > servers->bytes)
 		wanted->most_bytes = servers->bytes;
-	pid = fork();
-	if (pid == 0) {
-		child_end_with(self);
-		be_client(wanted, ends[1]);
-	}
-	close(ends[1]);
-	if (pid > 0) {
-		ok = debuginfod_receive_answer(ends[0], began_ns + servers->ns + grace_ns, &answer);
-		(void)kill(pid, SIGKILL);
-		pay(servers, ok ? answer.written_bytes : UINT64_MAX, clock_read_ns(CLOCK_MONOTONIC) - began_ns);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	close(ends[0]);
+	pid = child_fork_linked(CHILD_ENDS_WITH_PARENT, CHILD_PIPE, &end);
+	if (pid == 0)
+		be_client(wanted, end);
+	if (pid < 0)
+		return false;
+	ok = debuginfod_receive_answer(pid, end, began_ns + servers->ns + grace_ns, &answer);
+	(void)kill(pid, SIGKILL);
+	pay(servers, ok ? answer.written_bytes : UINT64_MAX, clock_read_ns(CLOCK_MONOTONIC) - began_ns);
+	(void)child_reap(pid);
+	close(end);
 	if (!ok || !answer.path[0])
 		return false;
 	memcpy(path, answer.path, sizeof(answer.path));

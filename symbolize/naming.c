@@ -79,7 +79,7 @@ static void symbolize_naming_give_up(const struct naming_cell *cell, size_t inde
 /* Root's files are never given up. */
 static bool is_given_up(const struct naming_owner *owner)
 {
-	return !file_owner_is_root(&owner->who) && owner->wasted_ns > owner_cpu_ns * (int64_t)confined_slowdown();
+	return !file_owner_is_root(&owner->who) && owner->wasted_ns > owner_cpu_ns * (int64_t)child_slowdown();
 }
 
 static void waste(const struct naming_cell *cell, size_t index, int64_t ns)

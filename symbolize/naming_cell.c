@@ -49,7 +49,7 @@ int64_t naming_cpu_limit_ns(const struct naming_cell *cell, size_t index)
 {
 	uint64_t bytes = atomic_load(&cell->shares->bytes[index]), most = (uint64_t)(INT64_MAX / 4 / cpu_ns_per_byte);
 
-	return (least_cpu_ns + cpu_ns_per_byte * (int64_t)(bytes < most ? bytes : most)) * (int64_t)confined_slowdown();
+	return (least_cpu_ns + cpu_ns_per_byte * (int64_t)(bytes < most ? bytes : most)) * (int64_t)child_slowdown();
 }
 
 uint64_t naming_memory_limit_bytes(const struct naming_cell *cell, size_t index)
@@ -66,7 +66,7 @@ unsigned int naming_stall_seconds(void)
 static void naming_cell_charge(struct naming_cell *cell)
 {
 	pid_t child = atomic_load(&cell->shares->child);
-	int64_t used_ns = child > 0 ? confined_cpu_ns(child) : 0;
+	int64_t used_ns = child > 0 ? child_cpu_ns(child) : 0;
 
 	if (used_ns <= cell->cpu_ns)
 		return;
@@ -308,8 +308,6 @@ static _Noreturn void run_broker(const struct staff *staff)
 {
 	const struct naming_cell *cell = staff->cell;
 	struct elf_image **images = calloc(cell->count + 1, sizeof(struct elf_image *));
-	int *kept = calloc(cell->count + 2, sizeof(*kept));
-	size_t kept_count = 0;
 	struct broker broker = { .images = images,
 		.image_count = cell->count,
 		.owner = cell->job->owners[cell->owner].who,
@@ -317,19 +315,14 @@ static _Noreturn void run_broker(const struct staff *staff)
 		.shares = cell->shares,
 		.socket = staff->sockets[1] };
 
-	if (!images || !kept)
+	if (!images)
 		_exit(1);
 	(void)prctl(PR_SET_NAME, "kelvin-broker");
 	broker_open_root(&broker);
-	kept[kept_count++] = broker.socket;
-	kept[kept_count++] = broker.system_root;
 	for (size_t i = 0; i < cell->count; i++)
-		if (task_at(cell, i)->image)
-			kept[kept_count++] = elf_image_root(task_at(cell, i)->image);
-	confined_keep(kept, kept_count);
-	if (broker_become(&broker))
-		for (size_t i = 0; i < cell->count; i++)
-			images[i] = task_at(cell, i)->image;
+		images[i] = task_at(cell, i)->image;
+	if (!broker_become(&broker))
+		memset(images, 0, cell->count * sizeof(struct elf_image *));
 	broker_serve(&broker);
 	_exit(0);
 }
@@ -347,10 +340,13 @@ static _Noreturn void naming_cell_run_child(struct staff *staff)
  * Waits for the broker and the child, which is all that the supervisor still does: it waits, and reads nothing that
  * anybody wrote. CAP_KILL is for the kernel, which kills the others in its name.
  */
-static void wait_for_both(void)
+static void wait_for_both(const struct staff *staff)
 {
-	(void)!rights_keep(RIGHTS_CAPABILITY(CAP_KILL));
-	(void)!rights_undumpable();
+	(void)confined_enter(&(struct confinement){ .descriptors = &staff->alive[1],
+		.descriptor_count = 1,
+		.capabilities = RIGHTS_CAPABILITY(CAP_KILL),
+		.files = CONFINED_ANY_FILES,
+		.calls = CONFINED_ANY_CALLS });
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 }
@@ -364,20 +360,19 @@ static _Noreturn void run_supervisor(struct staff *staff)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, staff->sockets) != 0 ||
 		pipe2(staff->alive, O_CLOEXEC) != 0)
 		_exit(1);
-	broker = confined_fork();
+	broker = child_fork(CHILD_IS_QUIET);
 	if (broker == 0)
 		run_broker(staff);
-	staff->child.user = rights_user(RIGHTS_READER, getpid());
-	staff->child.lacks = confined_separate();
-	child = broker > 0 ? confined_fork() : -1;
+	staff->child.user = rights_user(getpid());
+	staff->child.left = confined_separate();
+	child = broker > 0 ? child_fork(CHILD_IS_QUIET) : -1;
 	if (child == 0)
 		naming_cell_run_child(staff);
 	if (child < 0)
 		_exit(1);
 	/* It is the child's number until somebody waits for the child. */
 	atomic_store(&staff->cell->shares->child, child);
-	confined_keep(&staff->alive[1], 1);
-	wait_for_both();
+	wait_for_both(staff);
 	_exit(0);
 }
 
@@ -441,7 +436,7 @@ static bool symbolize_naming_cell_start(struct naming_cell *cell, int output[2],
 	share_memory(cell, &staff.child);
 	staff.child.output = output[1];
 	staff.child.cache = cache[1];
-	cell->supervisor = confined_fork();
+	cell->supervisor = child_fork(CHILD_IS_QUIET);
 	if (cell->supervisor == 0)
 		run_supervisor(&staff);
 	/* What one owner's processes share, others' do not get. */
@@ -489,7 +484,7 @@ void naming_cell_end(struct naming_cell *cell)
 	if (cell->cache >= 0)
 		close(cell->cache);
 	cell->input = cell->cache = -1;
-	confined_end(cell->supervisor);
+	child_end(cell->supervisor);
 }
 
 void naming_cell_deinit(struct naming_cell *cell)

@@ -358,33 +358,43 @@ static size_t add_descriptors(const struct naming_task *task, int *out)
 	return count;
 }
 
-/* Returns what the confinement lacks. */
+/* Returns what the confinement lacks. It writes to its output, and talks over its sockets. */
 static unsigned int confine(const struct naming_child *child)
 {
-	enum { MOST_OF_A_TASK = 4 };
-	int *descriptors = calloc(child->chosen_count * MOST_OF_A_TASK + 1, sizeof(*descriptors));
-	const int sockets[] = { child->broker, child->cache };
-	struct confinement confinement = {
-		.descriptors = descriptors,
-		.more_descriptors = MORE_DESCRIPTORS,
-		.output = child->output,
-		.sockets = sockets,
-		.socket_count = sizeof(sockets) / sizeof(sockets[0]),
-		.alive = child->alive,
-		.data_bytes = child->memory_bytes,
-		.user = child->user,
+	enum { MOST_OF_A_TASK = 4, OF_ITSELF = 4 };
+	int *kept = calloc(child->chosen_count * MOST_OF_A_TASK + OF_ITSELF, sizeof(*kept));
+	const struct filter_rule talks[] = {
+		FILTER_IF(write, 0, UINT32_MAX, (uint32_t)child->output),
+		FILTER_IF(sendmsg, 0, UINT32_MAX, (uint32_t)child->broker),
+		FILTER_IF(recvmsg, 0, UINT32_MAX, (uint32_t)child->broker),
+		FILTER_IF(sendmsg, 0, UINT32_MAX, (uint32_t)child->cache),
+		FILTER_IF(recvmsg, 0, UINT32_MAX, (uint32_t)child->cache),
 	};
-	unsigned int lacks;
+	const struct child_limit limits[] = { { RLIMIT_DATA, child->memory_bytes, true }, { RLIMIT_FSIZE, 0, false } };
+	struct confinement confinement = {
+		.descriptors = kept,
+		.descriptor_count = OF_ITSELF,
+		.more_descriptors = MORE_DESCRIPTORS,
+		.user = CONFINED_NOBODY,
+		.id = child->user,
+		.leaves_file_systems = true,
+		.more_calls = { FILTER_SET(talks) },
+		.limits = limits,
+		.limit_count = sizeof(limits) / sizeof(limits[0]),
+		.alive = child->alive,
+	};
+	unsigned int left;
 
-	if (!descriptors)
+	if (!kept)
 		_exit(1);
-	descriptors[confinement.descriptor_count++] = child->output;
+	memcpy(kept, (const int[OF_ITSELF]){ child->output, child->broker, child->cache, child->alive },
+		OF_ITSELF * sizeof(*kept));
 	for (size_t i = 0; i < child->chosen_count; i++)
 		confinement.descriptor_count +=
-			add_descriptors(&child->tasks[child->chosen[i]], descriptors + confinement.descriptor_count);
-	lacks = child->lacks | confined_enter(&confinement);
-	free(descriptors);
-	return lacks;
+			add_descriptors(&child->tasks[child->chosen[i]], kept + confinement.descriptor_count);
+	left = child->left | confined_enter(&confinement);
+	free(kept);
+	return confined_lacks(left);
 }
 
 /* A decoder of instructions is a library that is loaded when the first one is made, and stays. */

@@ -42,7 +42,7 @@ struct naming_child {
 	const struct symbolize_options *options;
 	uint64_t memory_bytes; /* that the child may take at first */
 	uid_t user;            /* rights_user() */
-	unsigned int lacks;    /* of confinement already: confined_separate() */
+	unsigned int left;     /* of rights already: confined_separate() */
 	int output;            /* a pipe to the parent */
 	int broker, cache;     /* sockets to the broker and the parent */
 	int alive;             /* a pipe that has no other end when the process that started the child has ended */
@@ -51,5 +51,5 @@ struct naming_child {
 /* The most bytes that the tables of a task may have. */
 size_t naming_most_bytes(const struct naming_task *task);
 
-/* Works on the tasks in the calling process, a child of confined_fork(), and ends it. */
+/* Works on the tasks in the calling process, a child of child_fork(), and ends it. */
 _Noreturn void naming_child_run(const struct naming_child *child);

@@ -9,8 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { KEEPS = -1, CACHED = -2 };
@@ -124,26 +122,23 @@ static void symbolize_remote_keep(const struct symbolize_options *options, const
 /* Root opens files of a user's binary as that user, in a process that becomes the user for good. */
 static int open_as_owner(struct broker *broker, enum elf_file_use use, const char *path)
 {
-	int sockets[2], fd = -1;
+	int end, fd = -1;
+	pid_t pid = child_fork_linked(CHILD_IS_QUIET, CHILD_MESSAGES, &end);
 	char none;
-	pid_t pid;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+	if (pid < 0)
 		return -1;
-	broker->socket = sockets[1];
-	pid = confined_fork();
 	if (pid == 0) {
+		broker->socket = end;
 		if (broker_become(broker))
 			fd = broker_open(broker, 0, use, path);
-		(void)!message_send(broker->socket, "", 1, fd);
+		(void)!message_send(end, "", 1, fd);
 		_exit(0);
 	}
-	close(sockets[1]);
-	if (pid > 0 && message_receive(sockets[0], &none, 1, 0, &fd) <= 0)
+	if (message_receive(end, &none, 1, 0, &fd) <= 0)
 		fd = -1;
-	close(sockets[0]);
-	if (pid > 0)
-		(void)waitpid(pid, NULL, 0);
+	close(end);
+	(void)child_reap(pid);
 	return fd;
 }
 

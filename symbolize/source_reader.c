@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,6 @@ enum {
 	WHOLE_FILE_BYTES = 8 << 20, /* smaller files are read to their end, for their MD5 */
 	MOST_READ_BYTES = 64 << 20, /* by one child */
 	DISK_BLOCK_BYTES = 512,
-	TICK_MS = 10,
 	STALL_TICKS = 100, /* a child that uses no CPU time for so long waits for a file that does not come */
 	PIPE_BYTES = 1 << 20,
 };
@@ -243,17 +243,25 @@ static int source_reader_open_root(const struct source_reader *reader)
 	return fd;
 }
 
-static bool source_reader_become(const struct source_reader *reader, int output)
+/* False: it is not that user, and must not open a file. */
+static bool source_reader_become(const struct source_reader *reader, const struct source_reader_child *child)
 {
+	bool is_root = reader->is_user_known && reader->user == 0;
+	const int kept[] = { child->output, child->root };
 	const struct filter_rule rules[] = {
 		FILTER_OPENS,
-		FILTER_IF(write, 0, UINT32_MAX, (uint32_t)output),
+		FILTER_IF(write, 0, UINT32_MAX, (uint32_t)child->output),
 	};
 
-	return reader_rights_become(&(struct reader_rights){ .is_user_known = reader->is_user_known,
-		.user = reader->user,
-		.rules = rules,
-		.rule_count = sizeof(rules) / sizeof(rules[0]) });
+	const struct confinement confinement = { .descriptors = kept,
+		.descriptor_count = sizeof(kept) / sizeof(kept[0]),
+		.user = reader->is_user_known ? CONFINED_ACCOUNT : CONFINED_NOBODY,
+		.id = reader->is_user_known ? reader->user : 0,
+		.capabilities = is_root ? RIGHTS_CAPABILITY(CAP_DAC_READ_SEARCH) : 0,
+		.files = CONFINED_READS_FILES,
+		.more_calls = { FILTER_SET(rules) } };
+
+	return !(confined_enter(&confinement) & (RIGHTS_LEFT_USER | RIGHTS_LEFT_CAPABILITIES));
 }
 
 static _Noreturn void source_reader_run_child(const struct source_reader *reader, int output)
@@ -262,8 +270,7 @@ static _Noreturn void source_reader_run_child(const struct source_reader *reader
 
 	(void)prctl(PR_SET_NAME, "kelvin-source");
 	child.root = source_reader_open_root(reader);
-	confined_keep((const int[]){ output, child.root }, 2);
-	if (child.root < 0 || !source_reader_become(reader, output))
+	if (child.root < 0 || !source_reader_become(reader, &child))
 		_exit(1);
 	for (uint32_t i = 0; i < reader->plan->file_count; i++)
 		if (reader->is_asked[i] && !source_reader_answer_file(&child, i))
@@ -273,66 +280,24 @@ static _Noreturn void source_reader_run_child(const struct source_reader *reader
 
 /* ---- Its parent ---- */
 
-/* The progress of the child: it is asked each tick in which nothing came. */
-struct source_reader_progress {
-	pid_t pid;
-	int64_t cpu_ns;
-	unsigned int still_ticks;
-};
-
-static bool is_stalled(struct source_reader_progress *progress)
-{
-	int64_t cpu_ns = confined_cpu_ns(progress->pid);
-
-	progress->still_ticks = cpu_ns != progress->cpu_ns ? 0 : progress->still_ticks + 1;
-	progress->cpu_ns = cpu_ns;
-	return progress->still_ticks > STALL_TICKS;
-}
-
-/* True: the child has closed its end. */
-static bool take_all(int input, struct source_reader_progress *progress, const struct symbolize_options *options,
-	int64_t deadline_ns, struct buffer *answers)
-{
-	struct pollfd ready = { .fd = input, .events = POLLIN };
-	size_t most = answers->size + SOURCE_MAX_ANSWER_BYTES;
-	struct error ignored;
-
-	while (clock_read_ns(CLOCK_MONOTONIC) < deadline_ns && answers->size < most &&
-		!(options->is_stopped && options->is_stopped())) {
-		uint8_t *room;
-		ssize_t got;
-
-		if (poll(&ready, 1, TICK_MS) <= 0) {
-			if (is_stalled(progress))
-				return false;
-			continue;
-		}
-		room = (uint8_t *)buffer_reserve(answers, BLOCK_BYTES);
-		got = room ? read(input, room, BLOCK_BYTES) : -1;
-		if (got <= 0)
-			return got == 0 && buffer_ok(answers, &ignored);
-		buffer_commit(answers, (size_t)got);
-	}
-	return false;
-}
-
 bool source_reader_run(const struct source_reader *reader, const struct symbolize_options *options, int64_t deadline_ns,
 	struct buffer *answers)
 {
-	struct source_reader_progress progress = { .cpu_ns = -1 };
-	int ends[2];
-	bool ok;
+	const struct child_patience patience = { .deadline_ns = deadline_ns,
+		.most_bytes = SOURCE_MAX_ANSWER_BYTES,
+		.most_still_ticks = STALL_TICKS,
+		.is_stopped = options->is_stopped };
+	enum child_ending ending;
+	int end;
+	pid_t pid = child_fork_linked(CHILD_IS_QUIET, CHILD_PIPE, &end);
 
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (pid == 0)
+		source_reader_run_child(reader, end);
+	if (pid < 0)
 		return false;
-	(void)fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
-	progress.pid = confined_fork();
-	if (progress.pid == 0)
-		source_reader_run_child(reader, ends[1]);
-	close(ends[1]);
-	ok = progress.pid > 0 && take_all(ends[0], &progress, options, deadline_ns, answers);
-	if (progress.pid > 0)
-		confined_end(progress.pid);
-	close(ends[0]);
-	return ok;
+	(void)fcntl(end, F_SETPIPE_SZ, PIPE_BYTES);
+	ending = child_listen(pid, end, &patience, answers);
+	child_end(pid);
+	close(end);
+	return ending == CHILD_ANSWERED;
 }

@@ -124,7 +124,7 @@ static bool *asked_of(const struct keeping *k, size_t reader)
 
 static bool symbolize_sources_read_all(struct keeping *k, struct error *err)
 {
-	int64_t deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + all_readers_ns * confined_slowdown();
+	int64_t deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + all_readers_ns * child_slowdown();
 
 	buffer_init(&k->answers, MAX_ALL_ANSWER_BYTES);
 	for (size_t i = 0; i < k->reader_count; i++) {

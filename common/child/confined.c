@@ -1,118 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/child/confined.h"
 
-#include "common/child/child.h"
-#include "common/child/filter.h"
-#include "common/child/rights.h"
 #include "common/cleanup.h"
-#include "common/proc.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-/* ---- Start ---- */
-
-pid_t confined_fork(void)
-{
-	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
-	sigset_t all, before;
-	pid_t parent = getpid(), pid;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	pid = fork();
-	if (pid == 0) {
-		for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-			signal(ignored[i], SIG_IGN);
-		child_end_with(parent);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return pid;
-}
-
-void confined_end(pid_t pid)
-{
-	static const long longest_ns = 500000000; /* pauses double up to it: 1 s in all */
-	struct timespec pause = { .tv_nsec = 20000 };
-
-	(void)kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, WNOHANG) == 0 && pause.tv_nsec < longest_ns) {
-		(void)nanosleep(&pause, NULL);
-		pause.tv_nsec *= 2;
-	}
-}
-
-/* ---- Descriptors ---- */
-
-static int compare_descriptors(const void *left, const void *right)
-{
-	const int *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
-void confined_keep(const int *descriptors, size_t count)
-{
-	int *sorted = malloc((count + 1) * sizeof(*sorted));
-	unsigned int next = 0;
-
-	if (!sorted)
-		_exit(1);
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = descriptors[i];
-	/* What a sanitizer finds in the process is to be read somewhere. */
-	if (child_is_sanitized())
-		sorted[count++] = STDERR_FILENO;
-	qsort(sorted, count, sizeof(*sorted), compare_descriptors);
-	for (size_t i = 0; i < count; i++) {
-		if (sorted[i] < 0 || (unsigned int)sorted[i] < next)
-			continue;
-		if (sorted[i] > 0)
-			child_close_between(next, (unsigned int)sorted[i] - 1);
-		next = (unsigned int)sorted[i] + 1;
-	}
-	child_close_between(next, ~0U);
-	free(sorted);
-}
-
-static int highest(const struct confinement *confinement)
-{
-	int highest = confinement->alive;
-
-	for (size_t i = 0; i < confinement->descriptor_count; i++)
-		highest = confinement->descriptors[i] > highest ? confinement->descriptors[i] : highest;
-	for (size_t i = 0; i < confinement->socket_count; i++)
-		highest = confinement->sockets[i] > highest ? confinement->sockets[i] : highest;
-	return highest;
-}
-
-static void keep_only(const struct confinement *confinement)
-{
-	int *kept = calloc(confinement->descriptor_count + confinement->socket_count + 2, sizeof(*kept));
-	size_t count = 0;
-
-	if (!kept)
-		_exit(1);
-	for (size_t i = 0; i < confinement->descriptor_count; i++)
-		kept[count++] = confinement->descriptors[i];
-	for (size_t i = 0; i < confinement->socket_count; i++)
-		kept[count++] = confinement->sockets[i];
-	kept[count++] = confinement->alive;
-	confined_keep(kept, count);
-	free(kept);
-}
 
 /* ---- Namespaces ---- */
 
@@ -152,19 +53,21 @@ static bool enter_user_namespace(void)
 unsigned int confined_separate(void)
 {
 	if (geteuid() == 0)
-		return unshare(CLONE_NEWPID) == 0 ? 0 : CONFINED_WITHOUT_PID_NAMESPACE;
-	return enter_user_namespace() ? 0 : CONFINED_WITHOUT_PID_NAMESPACE | CONFINED_WITHOUT_USER;
+		return unshare(CLONE_NEWPID) == 0 ? 0 : RIGHTS_LEFT_PROCESSES;
+	return enter_user_namespace() ? 0 : RIGHTS_LEFT_PROCESSES | RIGHTS_LEFT_USER;
 }
 
 /*
  * Leaves all file systems for an empty one, over a directory that every machine has. A root that is the kernel's first
- * file system cannot be exchanged (pivot_root(2)): there the way up is shut.
+ * file system cannot be exchanged (pivot_root(2)): there the way up is shut. A sanitizer reads what /proc says of the
+ * process.
  */
 static bool enter_empty_root(void)
 {
 	static const char root[] = "/proc";
 
-	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	if (child_is_sanitized() || unshare(CLONE_NEWNS) != 0 ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 		mount("none", root, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,nr_inodes=2") !=
 			0 ||
 		chdir(root) != 0)
@@ -174,180 +77,185 @@ static bool enter_empty_root(void)
 	return chroot(".") == 0;
 }
 
-/* ---- Limits ---- */
+/* ---- Its parts ---- */
 
-static void set_limit(__rlimit_resource_t resource, rlim_t most)
+static unsigned int confined_become(const struct confinement *confinement)
 {
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit) != 0)
-		return;
-	limit.rlim_max = limit.rlim_max < most ? limit.rlim_max : most;
-	limit.rlim_cur = limit.rlim_cur < most ? limit.rlim_cur : most;
-	(void)setrlimit(resource, &limit);
+	switch (confinement->user) {
+	case CONFINED_SAME_USER:
+		break;
+	case CONFINED_NOBODY:
+		return rights_become(confinement->id ? confinement->id : rights_user(getpid()));
+	case CONFINED_ACCOUNT:
+		return rights_become_account(confinement->id);
+	}
+	return 0;
 }
 
-/* The hard limit stays: confined_limit_memory() sets the other. */
-static void limit_memory(uint64_t more)
+/*
+ * The bounding set can be emptied only while the process has root's capabilities; what is to stay must be kept over the
+ * change of user, which those locked bits would not allow.
+ */
+static unsigned int confined_change_identity(const struct confinement *confinement)
 {
-	uint64_t has = proc_own_memory().data;
-	struct rlimit limit;
+	bool changes = geteuid() == 0 && confinement->user != CONFINED_SAME_USER;
+	uint64_t kept = confinement->capabilities;
+	unsigned int left = 0;
 
-	if (child_is_sanitized() || has == 0 || getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= has + more)
-		return;
-	limit.rlim_cur = has + more;
-	(void)setrlimit(RLIMIT_DATA, &limit);
+	if (changes && kept == 0)
+		left |= rights_keep(RIGHTS_CAPABILITY(CAP_SETUID) | RIGHTS_CAPABILITY(CAP_SETGID));
+	else if (changes && kept != UINT64_MAX && prctl(PR_SET_KEEPCAPS, 1) != 0)
+		left |= RIGHTS_LEFT_USER;
+	if (changes)
+		left |= confined_become(confinement);
+	return left | (kept == UINT64_MAX ? 0 : rights_keep(kept));
 }
 
-void confined_limit_memory(pid_t pid, uint64_t bytes)
+static unsigned int confined_leave_files(const struct confinement *confinement)
 {
-	struct rlimit limit;
-
-	if (child_is_sanitized() || prlimit(pid, RLIMIT_DATA, NULL, &limit) != 0)
-		return;
-	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-	(void)prlimit(pid, RLIMIT_DATA, &limit, NULL);
+	switch (confinement->files) {
+	case CONFINED_NO_FILES:
+		return rights_no_files();
+	case CONFINED_READS_FILES:
+		return rights_read_only();
+	case CONFINED_READS_BELOW:
+		return rights_read_below(confinement->places);
+	case CONFINED_ANY_FILES:
+		break;
+	}
+	return 0;
 }
 
-unsigned int confined_slowdown(void)
+static bool confined_refuse_calls(const struct confinement *confinement)
 {
-	enum { SANITIZED = 16 };
+	/* A crash ends the process by a signal that it sends to itself. */
+	const struct filter_rule crash = FILTER_IF(tgkill, 0, UINT32_MAX, (uint64_t)getpid());
+	const struct filter_set work[] = { filter_of_work, { &crash, 1 }, confinement->more_calls[0],
+		confinement->more_calls[1] };
 
-	return child_is_sanitized() ? SANITIZED : 1;
+	switch (confinement->calls) {
+	case CONFINED_WORKS:
+		return filter_enter(work, sizeof(work) / sizeof(work[0]));
+	case CONFINED_ONLY:
+		return filter_enter(confinement->more_calls, CONFINED_MOST_CALLS);
+	case CONFINED_ALONE:
+		return filter_enter_alone();
+	case CONFINED_ANY_CALLS:
+		break;
+	}
+	return true;
 }
-
-int64_t confined_cpu_ns(pid_t pid)
-{
-	struct timespec used;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
-		return -1;
-	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-}
-
-/* ---- All of it ---- */
 
 /*
  * Does again what child_end_with() did, whose setting the change of user has cleared. The number of a parent outside of
  * the process namespace is always 0.
  */
-static void end_with_parent(int alive)
+static void confined_end_with(pid_t parent, int alive)
 {
 	struct pollfd other = { .fd = alive };
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (poll(&other, 1, 0) > 0)
+	child_end_with(parent);
+	if (alive > 0 && poll(&other, 1, 0) > 0)
 		_exit(1);
 }
 
-static unsigned int change_identity(const struct confinement *confinement)
+/* Landlock's rules are a descriptor while they are made: so the limit comes after them. */
+static void confined_limit_descriptors(const struct confinement *confinement)
 {
-	unsigned int lacks = 0, left;
+	int highest = 0;
 
-	/* A sanitizer reads what /proc says of the process. */
-	if (child_is_sanitized() || !enter_empty_root())
-		lacks |= CONFINED_WITHOUT_MOUNT_NAMESPACE;
-	left = rights_become(confinement->user);
-	left |= rights_keep(0);
-	return lacks | (left & (RIGHTS_LEFT_USER | RIGHTS_LEFT_CAPABILITIES) ? CONFINED_WITHOUT_USER : 0);
+	for (size_t i = 0; i < confinement->descriptor_count; i++)
+		highest = confinement->descriptors[i] > highest ? confinement->descriptors[i] : highest;
+	if (confinement->more_descriptors > 0)
+		child_limit(&(struct child_limit){ RLIMIT_NOFILE, (uint64_t)highest + 1 + confinement->more_descriptors,
+				    false },
+			1);
 }
 
-static struct filter_rule on_descriptor(int call, int descriptor)
-{
-	return (struct filter_rule){ call, 1, { { 0, UINT32_MAX, (uint32_t)descriptor } } };
-}
-
-/* It writes to its output and talks over its sockets. */
-static bool filter_calls(const struct confinement *confinement)
-{
-	CLEANUP(cleanup_free)
-	struct filter_rule *rules = calloc(2 * confinement->socket_count + 1, sizeof(*rules));
-	size_t count = 0;
-
-	if (!rules)
-		return false;
-	if (confinement->output >= 0)
-		rules[count++] = on_descriptor(SYS_write, confinement->output);
-	for (size_t i = 0; i < confinement->socket_count; i++) {
-		rules[count++] = on_descriptor(SYS_sendmsg, confinement->sockets[i]);
-		rules[count++] = on_descriptor(SYS_recvmsg, confinement->sockets[i]);
-	}
-	return filter_enter_working(rules, count);
-}
+/* ---- All of it ---- */
 
 unsigned int confined_enter(const struct confinement *confinement)
 {
-	unsigned int lacks;
+	pid_t parent = getppid();
+	unsigned int left = 0;
 
-	limit_memory(confinement->data_bytes);
-	keep_only(confinement);
-	lacks = change_identity(confinement);
-	set_limit(RLIMIT_FSIZE, 0);
-	(void)!rights_undumpable();
-	end_with_parent(confinement->alive);
-	if (child_is_sanitized() || (rights_no_files() & RIGHTS_LEFT_FILES))
-		lacks |= CONFINED_WITHOUT_LANDLOCK;
-	/* Landlock's rules are a descriptor while they are made. */
-	set_limit(RLIMIT_NOFILE, (rlim_t)(highest(confinement) + 1) + confinement->more_descriptors);
-	if (!filter_calls(confinement))
-		lacks |= CONFINED_WITHOUT_FILTER;
-	return lacks;
+	child_limit(confinement->limits, confinement->limit_count);
+	if (confinement->leaves_file_systems && !enter_empty_root())
+		left |= RIGHTS_LEFT_MOUNTS;
+	left |= confined_change_identity(confinement);
+	left |= rights_undumpable();
+	confined_end_with(parent, confinement->alive);
+	left |= confined_leave_files(confinement);
+	/* The places that are read may be descriptors, which only Landlock needs. */
+	if (!confinement->keeps_open)
+		child_keep(confinement->descriptors, confinement->descriptor_count);
+	confined_limit_descriptors(confinement);
+	return left | (confined_refuse_calls(confinement) ? 0 : RIGHTS_LEFT_CALLS);
 }
 
 /* ---- What it lacks ---- */
 
+static const struct confined_part {
+	unsigned int lack, left;
+	const char *name;
+} confined_parts[] = {
+	{ CONFINED_WITHOUT_FILTER, RIGHTS_LEFT_CALLS, "a system call filter (seccomp)" },
+	{ CONFINED_WITHOUT_USER, RIGHTS_LEFT_USER | RIGHTS_LEFT_CAPABILITIES, "a user of its own" },
+	{ CONFINED_WITHOUT_PID_NAMESPACE, RIGHTS_LEFT_PROCESSES, "a process namespace" },
+	{ CONFINED_WITHOUT_MOUNT_NAMESPACE, RIGHTS_LEFT_MOUNTS, "a mount namespace" },
+	{ CONFINED_WITHOUT_LANDLOCK, RIGHTS_LEFT_FILES, "rules for files (Landlock)" },
+};
+enum { CONFINED_PARTS = sizeof(confined_parts) / sizeof(confined_parts[0]) };
+
+unsigned int confined_lacks(unsigned int left)
+{
+	unsigned int lacks = 0;
+
+	for (size_t i = 0; i < CONFINED_PARTS; i++)
+		lacks |= left & confined_parts[i].left ? confined_parts[i].lack : 0;
+	return lacks;
+}
+
 void confined_describe(unsigned int lacks, char *text, size_t size)
 {
-	static const struct {
-		unsigned int bit;
-		const char *name;
-	} parts[] = {
-		{ CONFINED_WITHOUT_FILTER, "a system call filter (seccomp)" },
-		{ CONFINED_WITHOUT_USER, "a user of its own" },
-		{ CONFINED_WITHOUT_PID_NAMESPACE, "a process namespace" },
-		{ CONFINED_WITHOUT_MOUNT_NAMESPACE, "a mount namespace" },
-		{ CONFINED_WITHOUT_LANDLOCK, "rules for files (Landlock)" },
-	};
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if ((lacks & parts[i].bit) && used < size)
-			used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", parts[i].name);
+	for (size_t i = 0; i < CONFINED_PARTS; i++)
+		if ((lacks & confined_parts[i].lack) && used < size)
+			used += (size_t)snprintf(
+				text + used, size - used, "%s%s", used > 0 ? ", " : "", confined_parts[i].name);
 }
 
 /* The status with which a child ends: what its confinement lacks. */
 static unsigned int confined_wait_for(pid_t pid)
 {
-	pid_t ended;
-	int status = 0;
+	int status = pid < 0 ? -1 : child_reap(pid);
 
-	do
-		ended = pid < 0 ? -1 : waitpid(pid, &status, 0);
-	while (ended < 0 && pid > 0 && errno == EINTR);
-	return ended > 0 && WIFEXITED(status) ? (unsigned int)WEXITSTATUS(status) & CONFINED_WITHOUT_ANY
-					      : CONFINED_WITHOUT_ANY;
+	return status >= 0 && WIFEXITED(status) ? (unsigned int)WEXITSTATUS(status) & CONFINED_WITHOUT_ANY
+						: CONFINED_WITHOUT_ANY;
 }
 
 static _Noreturn void probe(void)
 {
 	/* libseccomp makes its filter in memory, and crashes where there is none. */
-	enum { FILTER_BYTES = 1 << 22 };
-	const struct confinement none = {
-		.output = -1, .alive = -1, .user = rights_user(RIGHTS_READER, getpid()), .data_bytes = FILTER_BYTES
-	};
-	unsigned int lacks = confined_separate();
-	pid_t pid = confined_fork();
+	static const struct child_limit memory = { RLIMIT_DATA, 1 << 22, true };
+	const struct confinement none = { .user = CONFINED_NOBODY,
+		.id = rights_user(getpid()),
+		.leaves_file_systems = true,
+		.limits = &memory,
+		.limit_count = 1 };
+	unsigned int lacks = confined_lacks(confined_separate());
+	pid_t pid = child_fork(CHILD_IS_QUIET);
 
 	if (pid == 0)
-		_exit((int)confined_enter(&none));
+		_exit((int)confined_lacks(confined_enter(&none)));
 	_exit((int)(lacks | confined_wait_for(pid)));
 }
 
 unsigned int confined_probe(void)
 {
-	pid_t pid = confined_fork();
+	pid_t pid = child_fork(CHILD_IS_QUIET);
 
 	if (pid == 0)
 		probe();

@@ -1,32 +1,86 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "common/child/child.h"
+#include "common/child/filter.h"
+#include "common/child/rights.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /*
- * Confines a child process that works on hostile bytes. What takes it over can use the CPU, its memory and the
- * descriptors it has: it cannot open files, make sockets, execute programs, see or signal other processes or get
- * privileges. docs/decisions/71-one-child-for-each-owner.md tells what each part is for.
+ * What a process may do, as a value: it gives up all else for good, before it works on foreign bytes.
+ * docs/decisions/120-one-child-runtime.md has a table of Kelvin's processes and what each may.
  *
- * It takes two processes: one between the program and the child, which confined_separate() prepares, and the child,
- * which it forks then and which calls confined_enter().
+ * Of each property zero is the narrowest, or says that no more is taken than was.
  */
 
-struct confinement {
-	const int *descriptors; /* kept open; all others are closed */
-	size_t descriptor_count;
-	size_t more_descriptors; /* how many the process may receive in addition */
-	int output;              /* the one it may write to; -1: none */
-	const int *sockets;      /* those it may send and receive messages on; kept open as well */
-	size_t socket_count;
-	int alive;           /* a pipe whose other end its parent has: where that has ended, the process ends */
-	uint64_t data_bytes; /* memory it may take in addition to what it has; a program under a sanitizer may
-				take any */
-	uid_t user;          /* its user where root started it: rights_user() */
+/* Whose a process becomes where root started it. One that is not root's stays whose it is. */
+enum confined_user {
+	CONFINED_SAME_USER,
+	CONFINED_NOBODY, /* a user that no account and no other process has, in no group */
+	CONFINED_ACCOUNT /* an account, with the groups that the system gives it; root keeps none */
 };
+
+enum confined_files {
+	CONFINED_NO_FILES,    /* rights_no_files() */
+	CONFINED_READS_FILES, /* rights_read_only(): those that its user may read */
+	CONFINED_READS_BELOW, /* rights_read_below() */
+	CONFINED_ANY_FILES,
+};
+
+enum confined_calls {
+	CONFINED_WORKS, /* those of a process that works on bytes (filter_of_work), and `more_calls` */
+	CONFINED_ONLY,  /* `more_calls` */
+	CONFINED_ALONE, /* filter_enter_alone(), for a program that it executes */
+	CONFINED_ANY_CALLS,
+};
+
+enum { CONFINED_MOST_CALLS = 2 };
+
+struct confinement {
+	/* Stay open; all others are closed, unless `keeps_open` says that nothing is open but what may be. */
+	const int *descriptors;
+	size_t descriptor_count;
+	bool keeps_open;
+	size_t more_descriptors; /* how many it may get in addition; 0: as many as it might before */
+
+	enum confined_user user;
+	uid_t id; /* of the account; of CONFINED_NOBODY: rights_user(), or 0: that of the process's own number */
+	/* Stay, of those that it has (rights_keep()); UINT64_MAX: all, also for what it executes. */
+	uint64_t capabilities;
+
+	bool leaves_file_systems; /* its root is an empty directory of its own: it needs the right to mount */
+	enum confined_files files;
+	const struct rights_places *places; /* of CONFINED_READS_BELOW */
+
+	enum confined_calls calls;
+	struct filter_set more_calls[CONFINED_MOST_CALLS];
+
+	const struct child_limit *limits;
+	size_t limit_count;
+	/*
+	 * A pipe of whose other end its parent has the only one, for a process that cannot see whether that has ended
+	 * (child_end_with()); 0: none.
+	 */
+	int alive;
+};
+
+/*
+ * Confines the calling process, of child_fork(), for good. It leaves no core file and is nobody else's to look into; it
+ * ends with its parent. Returns what it could not give up, as RIGHTS_LEFT_*: after RIGHTS_LEFT_USER it may be
+ * anybody's, and must not go on if it works for that user.
+ */
+unsigned int confined_enter(const struct confinement *confinement);
+
+/*
+ * Has the children that the calling process forks from now on live in a process namespace of their own; where the
+ * process is not root's, in a user namespace of their own too, which it enters itself, without the capabilities that it
+ * had. The first child must be the only one. Returns what that child's confinement will lack, as RIGHTS_LEFT_*.
+ */
+unsigned int confined_separate(void);
 
 /* The parts that a confinement lacks, because the machine or a container around us does not allow it. A set of bits. */
 enum {
@@ -38,46 +92,11 @@ enum {
 	CONFINED_WITHOUT_ANY = 31,
 };
 
+/* Returns what a process lacks that has RIGHTS_LEFT_* left. */
+unsigned int confined_lacks(unsigned int left);
+
 /* Names what is lacking: "a system call filter (seccomp), Landlock". `text` has room for `size` bytes. */
 void confined_describe(unsigned int lacks, char *text, size_t size);
 
-/*
- * Like fork(). The child ends with its parent, and ignores the signals by which a terminal or a service manager ends
- * the parent, which decides what becomes of the child.
- */
-pid_t confined_fork(void);
-
-/*
- * Kills such a child, and waits for its end, for 1 s at most. One that does not end is left to the kernel: it waits for
- * a file that does not come, and ends when that comes.
- */
-void confined_end(pid_t pid);
-
-/* Closes all descriptors but these. */
-void confined_keep(const int *descriptors, size_t count);
-
-/*
- * Has the children that the calling process forks from now on live in a process namespace of their own; where the
- * process is not root's, in a user namespace of their own too, which it enters itself, without the capabilities that it
- * had. The first child must be the only one. Returns what that child's confinement will lack.
- */
-unsigned int confined_separate(void);
-
-/* Confines the calling process, a child of confined_fork(), for good. Returns what the confinement lacks. */
-unsigned int confined_enter(const struct confinement *confinement);
-
 /* Finds out what a confinement lacks here, by a child process that confines itself. */
 unsigned int confined_probe(void);
-
-/*
- * Returns how much longer a program takes under a sanitizer, if this one runs under one: a factor for limits of time.
- */
-unsigned int confined_slowdown(void);
-
-/*
- * How much memory and CPU time the process may use is limited by its parent: it raises the first limit when the process
- * gets more to work on (RLIMIT_DATA, in bytes: proc_own_memory().data + what the child may take), and reads the second
- * (nanoseconds; -1: not known).
- */
-void confined_limit_memory(pid_t pid, uint64_t bytes);
-int64_t confined_cpu_ns(pid_t pid);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/child/deadline.h"
 
-#include "common/child/child.h"
-#include "common/child/filter.h"
-#include "common/child/rights.h"
+#include "common/child/confined.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/message.h"
@@ -102,38 +100,32 @@ static void deadline_wake(_Atomic uint32_t *word)
 /* ---- Helpers ---- */
 
 /*
- * Refuses all system calls but those of a helper beside its jobs: it waits, takes memory, hands over a descriptor, and
- * ends.
+ * A helper makes the calls of its jobs, and beside them it waits, takes memory, hands over a descriptor, and ends. The
+ * keeper has given up all else already.
  */
-static bool deadline_refuse_calls(const struct deadline_rights *rights, int socket)
+static unsigned int deadline_confine_helper(const struct deadline_rights *rights, int socket)
 {
 	const struct filter_rule own[] = {
-		{ SYS_futex, 0, { { 0 } } },
-		{ SYS_restart_syscall, 0, { { 0 } } },
-		{ SYS_close, 0, { { 0 } } },
-		{ SYS_brk, 0, { { 0 } } },
-		{ SYS_munmap, 0, { { 0 } } },
+		FILTER_ALWAYS(futex),
+		FILTER_ALWAYS(restart_syscall),
+		FILTER_ALWAYS(close),
+		FILTER_ALWAYS(brk),
+		FILTER_ALWAYS(munmap),
 		{ SYS_mmap, 2, { { 2, PROT_EXEC, 0 }, { 3, MAP_SHARED, 0 } } },
-		{ SYS_mremap, 1, { { 3, MREMAP_FIXED, 0 } } },
-		{ SYS_madvise, 1, { { 2, UINT32_MAX, MADV_DONTNEED } } },
-		{ SYS_getrandom, 0, { { 0 } } },
-		{ SYS_clock_gettime, 0, { { 0 } } },
-		{ SYS_rt_sigreturn, 0, { { 0 } } },
-		{ SYS_exit_group, 0, { { 0 } } },
-		{ SYS_sendmsg, 1, { { 0, UINT32_MAX, (uint64_t)socket } } },
+		FILTER_IF(mremap, 3, MREMAP_FIXED, 0),
+		FILTER_IF(madvise, 2, UINT32_MAX, MADV_DONTNEED),
+		FILTER_ALWAYS(getrandom),
+		FILTER_ALWAYS(clock_gettime),
+		FILTER_ALWAYS(rt_sigreturn),
+		FILTER_ALWAYS(exit_group),
+		FILTER_IF(sendmsg, 0, UINT32_MAX, (uint64_t)socket),
 	};
-	enum { OWN = sizeof(own) / sizeof(own[0]) };
-	struct filter_rule *rules = malloc((OWN + rights->rule_count) * sizeof(*rules));
-	bool ok = false;
 
-	if (rules) {
-		memcpy(rules, own, sizeof(own));
-		if (rights->rule_count > 0)
-			memcpy(rules + OWN, rights->rules, rights->rule_count * sizeof(*rules));
-		ok = filter_enter(rules, OWN + rights->rule_count);
-	}
-	free(rules);
-	return ok;
+	return confined_enter(&(struct confinement){ .keeps_open = true,
+		.capabilities = rights->capabilities,
+		.files = CONFINED_ANY_FILES,
+		.calls = CONFINED_ONLY,
+		.more_calls = { FILTER_SET(own), rights->calls } });
 }
 
 static _Noreturn void run_helper(
@@ -141,8 +133,7 @@ static _Noreturn void run_helper(
 {
 	/* Written before getpid() is refused. */
 	atomic_store(&slot->pid, getpid());
-	if (!deadline_refuse_calls(rights, socket))
-		atomic_fetch_or(&shared->left, RIGHTS_LEFT_CALLS);
+	atomic_fetch_or(&shared->left, deadline_confine_helper(rights, socket));
 	for (;;) {
 		int fd;
 
@@ -163,8 +154,9 @@ static _Noreturn void run_helper(
  * Leaves all that a helper would hold for as long as it is stuck: descriptors, such as a pipe whose reader waits for
  * its end, and the current directory's mount. Signals are for the caller.
  */
-static void leave_caller(int control)
+static unsigned int deadline_leave_caller(const struct deadline_rights *rights, int control)
 {
+	const int kept[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, control };
 	int null = open("/dev/null", O_RDWR);
 	sigset_t all;
 
@@ -172,10 +164,13 @@ static void leave_caller(int control)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	for (int fd = 0; fd <= STDERR_FILENO && null >= 0; fd++)
 		dup2(null, fd);
-	child_close_between(STDERR_FILENO + 1, (unsigned int)control - 1);
-	child_close_between((unsigned int)control + 1, UINT_MAX);
 	(void)!chdir("/");
 	(void)prctl(PR_SET_NAME, "kelvin-reader");
+	return confined_enter(&(struct confinement){ .descriptors = kept,
+		.descriptor_count = sizeof(kept) / sizeof(kept[0]),
+		.capabilities = rights->capabilities,
+		.files = CONFINED_ANY_FILES,
+		.calls = CONFINED_ANY_CALLS });
 }
 
 static void reap_helpers(pid_t *pids)
@@ -187,23 +182,19 @@ static void reap_helpers(pid_t *pids)
 			pids[i] = pids[i] == ended ? 0 : pids[i];
 }
 
-static _Noreturn void run_keeper(
-	struct deadline_shared *shared, const struct deadline_rights *rights, int control, pid_t caller)
+static _Noreturn void run_keeper(struct deadline_shared *shared, const struct deadline_rights *rights, int control)
 {
-	pid_t pids[DEADLINE_MOST_HELPERS] = { 0 }, keeper = getpid();
+	pid_t pids[DEADLINE_MOST_HELPERS] = { 0 };
 	struct deadline_order order;
 	int socket;
 
-	leave_caller(control);
-	atomic_fetch_or(&shared->left, rights_undumpable() | rights_keep(rights->capabilities));
-	child_end_with(caller);
+	atomic_fetch_or(&shared->left, deadline_leave_caller(rights, control));
 	while (message_receive(control, &order, sizeof(order), 0, &socket) == sizeof(order)) {
 		reap_helpers(pids);
 		if (order.starts) {
-			pids[order.slot] = fork();
+			pids[order.slot] = child_fork(CHILD_ENDS_WITH_PARENT);
 			if (pids[order.slot] == 0) {
 				close(control);
-				child_end_with(keeper);
 				run_helper(shared, &shared->slots[order.slot], rights, socket);
 			}
 		} else if (pids[order.slot] > 0) {
@@ -219,17 +210,15 @@ static _Noreturn void run_keeper(
 
 static bool start_keeper(struct deadline *deadline, struct error *err)
 {
-	pid_t caller = getpid();
-	int ends[2];
+	int control;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+	deadline->keeper = child_fork_linked(CHILD_ENDS_WITH_PARENT, CHILD_MESSAGES, &control);
+	if (deadline->keeper < 0)
 		return error_set_errno(err, errno, "cannot start a process");
-	deadline->control = ends[0];
-	deadline->keeper = fork();
 	if (deadline->keeper == 0)
-		run_keeper(deadline->shared, deadline->rights, ends[1], caller);
-	close(ends[1]);
-	return deadline->keeper > 0 || error_set_errno(err, errno, "cannot start a process");
+		run_keeper(deadline->shared, deadline->rights, control);
+	deadline->control = control;
+	return true;
 }
 
 bool deadline_create(const struct deadline_limits *limits, const struct deadline_rights *rights,
@@ -300,8 +289,7 @@ void deadline_destroy(struct deadline *deadline)
 			forget_helper(&deadline->helpers[i]);
 	if (deadline->keeper > 0) {
 		(void)kill(deadline->keeper, SIGKILL);
-		while (waitpid(deadline->keeper, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)child_reap(deadline->keeper);
 	}
 	if (deadline->control >= 0)
 		close(deadline->control);

@@ -33,8 +33,7 @@ enum {
 struct deadline_rights {
 	uint64_t capabilities; /* that they keep, of those that the caller has (rights_keep()) */
 	/* The calls that a job makes beside those that every helper makes. */
-	const struct filter_rule *rules;
-	size_t rule_count;
+	struct filter_set calls;
 };
 
 /*

@@ -85,14 +85,28 @@ static bool common_filter_fill(scmp_filter_ctx filter, const struct filter_rule 
 	       seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
-bool filter_enter(const struct filter_rule *rules, size_t count)
+static bool filter_load(const struct filter_rule *rules, size_t count)
 {
-	scmp_filter_ctx filter = child_is_sanitized() ? NULL : seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	bool ok = filter && common_filter_fill(filter, rules, count) && seccomp_load(filter) == 0;
 
 	if (filter)
 		seccomp_release(filter);
 	return ok;
+}
+
+bool filter_enter(const struct filter_set *sets, size_t count)
+{
+	CLEANUP(cleanup_free) struct filter_rule *rules = NULL;
+	size_t all = 0, at = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all += sets[i].count;
+	rules = child_is_sanitized() ? NULL : calloc(all + 1, sizeof(*rules));
+	for (size_t i = 0; rules && i < count; at += sets[i++].count)
+		if (sets[i].count > 0)
+			memcpy(rules + at, sets[i].rules, sets[i].count * sizeof(*rules));
+	return rules && filter_load(rules, all);
 }
 
 /* ---- What works on bytes ---- */
@@ -145,20 +159,7 @@ static const struct filter_rule of_work[] = {
 	FILTER_IF(newfstatat, 3, UINT32_MAX, AT_EMPTY_PATH),
 };
 
-bool filter_enter_working(const struct filter_rule *rules, size_t count)
-{
-	enum { OF_WORK = sizeof(of_work) / sizeof(of_work[0]) };
-	CLEANUP(cleanup_free) struct filter_rule *all = calloc(OF_WORK + count + 1, sizeof(*all));
-
-	if (!all)
-		return false;
-	memcpy(all, of_work, sizeof(of_work));
-	/* A crash ends the process by a signal that it sends to itself. */
-	all[OF_WORK] = (struct filter_rule)FILTER_IF(tgkill, 0, UINT32_MAX, (uint64_t)getpid());
-	if (count > 0)
-		memcpy(all + OF_WORK + 1, rules, count * sizeof(*rules));
-	return filter_enter(all, OF_WORK + 1 + count);
-}
+const struct filter_set filter_of_work = FILTER_SET(of_work);
 
 /* ---- What executes a program that is to start no other ---- */
 

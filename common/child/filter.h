@@ -28,16 +28,26 @@ struct filter_rule {
 	struct filter_condition conditions[FILTER_MOST_CONDITIONS]; /* all of them hold */
 };
 
-/* False if the kernel takes none, or under a sanitizer, which needs more calls: then all are allowed as before. */
-COMMON_MUST_CHECK
-bool filter_enter(const struct filter_rule *rules, size_t count);
+struct filter_set {
+	const struct filter_rule *rules; /* borrowed */
+	size_t count;
+};
+
+#define FILTER_SET(rules)                                                                                              \
+	{                                                                                                              \
+		(rules), sizeof(rules) / sizeof((rules)[0])                                                            \
+	}
+
+/* Of a process that works on bytes: it has its memory, but for code, makes threads, reads what is open and the clock,
+ * and ends. */
+extern const struct filter_set filter_of_work;
 
 /*
- * Enters as filter_enter() does, for a process that works on bytes, beside what the rules allow: it has its memory, but
- * for code, makes threads, reads what is open and the clock, and ends.
+ * Allows what the sets allow. False if the kernel takes no filter, or under a sanitizer, which needs more calls: then
+ * all are allowed as before.
  */
 COMMON_MUST_CHECK
-bool filter_enter_working(const struct filter_rule *rules, size_t count);
+bool filter_enter(const struct filter_set *sets, size_t count);
 
 /*
  * Confines a process that executes a program which is to start no other: it makes no process, only threads, and no

@@ -126,16 +126,16 @@ unsigned int rights_keep(uint64_t capabilities)
  * Users from 0x70000000 to 0x7fffffff are nobody's: neither systemd nor useradd nor a container is given any of them
  * (systemd, "Users, Groups, UIDs and GIDs on systemd Systems"). A process id is below 2^22.
  */
-enum { FIRST_USER = 0x7f000000, USERS_OF_A_KIND = 0x800000 };
+enum { FIRST_USER = 0x7f000000 };
 /*
  * User ids in a container with fewer users: those between the dynamic ones of systemd and nobody, which nobody is given
  * either.
  */
 enum { FIRST_SMALL_USER = 65520, SMALL_USERS = 14 };
 
-uid_t rights_user(enum rights_kind kind, pid_t number)
+uid_t rights_user(pid_t number)
 {
-	return FIRST_USER + (uid_t)kind * USERS_OF_A_KIND + (uid_t)number;
+	return FIRST_USER + (uid_t)number;
 }
 
 static bool common_rights_become(id_t id)
@@ -273,14 +273,4 @@ unsigned int rights_undumpable(void)
 	limit.rlim_cur = 0;
 	is_limited = is_limited && setrlimit(RLIMIT_CORE, &limit) == 0;
 	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && is_limited ? 0 : RIGHTS_LEFT_DUMP;
-}
-
-unsigned int rights_give_up(bool reads_files)
-{
-	unsigned int left = rights_keep(RIGHTS_CAPABILITY(CAP_SETUID) | RIGHTS_CAPABILITY(CAP_SETGID));
-
-	left |= rights_become(rights_user(RIGHTS_READER, getpid()));
-	left |= rights_keep(0);
-	left |= rights_undumpable();
-	return left | (reads_files ? rights_read_only() : rights_no_files());
 }

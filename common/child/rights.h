@@ -26,6 +26,8 @@ enum {
 	RIGHTS_LEFT_DUMP = 128,  /* a crash may write the process's memory */
 	RIGHTS_LEFT_CALLS = 256, /* system calls are not refused (common/child/filter.h): no seccomp, or a sanitizer */
 	RIGHTS_LEFT_USER = 512,  /* the process is still root's: no other user can be had in this user namespace */
+	RIGHTS_LEFT_PROCESSES = 1024, /* other processes have numbers (common/child/confined.h) */
+	RIGHTS_LEFT_MOUNTS = 2048,    /* there is a file system, likewise */
 };
 
 /* The bit of a capability (CAP_SYS_PTRACE and the others of linux/capability.h) in a mask of them. */
@@ -44,10 +46,9 @@ unsigned int rights_keep(uint64_t capabilities);
 
 /*
  * A user id that no account and no other process has: `number` is the id of a process that lives as long as the one
- * that becomes this user, and gives it to no other of the same kind.
+ * that becomes this user, and gives it to no other.
  */
-enum rights_kind { RIGHTS_READER, RIGHTS_BROKER };
-uid_t rights_user(enum rights_kind kind, pid_t number);
+uid_t rights_user(pid_t number);
 
 /*
  * Makes the process that user where root runs it, with a group of the same number and no other groups. A container that
@@ -113,11 +114,3 @@ unsigned int rights_read_below(const struct rights_places *places);
  */
 COMMON_MUST_CHECK
 unsigned int rights_undumpable(void);
-
-/*
- * All of it, for a process that works on foreign bytes and needs nothing but its descriptors: no capability, nobody's
- * user, no files (or, with `reads_files`, those that this user may read), undumpable. The death signal of
- * child_end_with() is cleared. What is left is returned together.
- */
-COMMON_MUST_CHECK
-unsigned int rights_give_up(bool reads_files);

@@ -29,7 +29,7 @@ static const char *const readable[] = { "/etc", "/usr", "/lib", "/lib64", "/nix/
  * a path: whatever listens there (an agent of keys, a service manager, a container engine) takes the courier for its
  * user. Libraries for names are loaded when they are needed: code may be mapped, and never be written.
  */
-static bool courier_refuse_calls(void)
+static void courier_give_up_rights(void)
 {
 	static const struct filter_rule rules[] = { FILTER_OPENS, FILTER_ALWAYS(write), FILTER_ALWAYS(writev),
 		FILTER_ALWAYS(pwrite64), FILTER_IF(socket, 0, UINT32_MAX, AF_INET),
@@ -46,25 +46,15 @@ static bool courier_refuse_calls(void)
 		FILTER_ALWAYS(getgid), FILTER_ALWAYS(getegid), FILTER_ALWAYS(uname), FILTER_ALWAYS(sysinfo),
 		FILTER_ALWAYS(getppid), FILTER_ALWAYS(madvise) };
 
-	return filter_enter_working(rules, sizeof(rules) / sizeof(rules[0]));
-}
-
-static void courier_give_up_rights(pid_t parent)
-{
 	static const struct rights_places places = { .paths = readable,
 		.path_count = sizeof(readable) / sizeof(readable[0]) };
-	unsigned int left = rights_keep(RIGHTS_CAPABILITY(CAP_SETUID) | RIGHTS_CAPABILITY(CAP_SETGID));
 
-	left |= rights_become(rights_user(RIGHTS_BROKER, getpid()));
-	left |= rights_keep(0);
-	left |= rights_undumpable();
-	if (!child_is_sanitized())
-		left |= rights_read_below(&places);
-	/* The change of user has cleared it. */
-	child_end_with(parent);
-	left |= courier_refuse_calls() ? 0 : RIGHTS_LEFT_CALLS;
 	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
-	(void)left;
+	(void)confined_enter(&(struct confinement){ .keeps_open = true,
+		.user = CONFINED_NOBODY,
+		.files = CONFINED_READS_BELOW,
+		.places = &places,
+		.more_calls = { FILTER_SET(rules) } });
 }
 
 /* ---- Calls ---- */
@@ -245,15 +235,14 @@ _Noreturn void courier_run(int socket, const struct store_address *address, cons
 {
 	struct courier courier = { .address = address };
 	struct courier_answer ready = { .kind = COURIER_END };
-	pid_t parent = getppid();
 
 	(void)prctl(PR_SET_NAME, "kelvin-courier");
-	confined_keep((const int[]){ socket }, 1);
+	child_keep((const int[]){ socket }, 1);
 	/* Nothing that is opened later gets the numbers of the standard streams. */
 	while (open("/dev/null", O_RDWR) >= 0 && fcntl(STDERR_FILENO, F_GETFD) < 0)
 		;
 	ready.ok = http_create(address->url, secrets, &courier.http, &ready.err);
-	courier_give_up_rights(parent);
+	courier_give_up_rights();
 	if (!message_send(socket, &ready, sizeof(ready), -1) || !ready.ok)
 		_exit(1);
 	while (serve_call(&courier, socket))

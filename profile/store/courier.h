@@ -83,5 +83,5 @@ struct courier_answer {
 	char name[COURIER_MAX_NAME]; /* of an item */
 };
 
-/* Has the calling process, of confined_fork(), serve its parent until that closes its end. */
+/* Has the calling process, of child_fork(CHILD_IS_QUIET), serve its parent until that closes its end. */
 _Noreturn void courier_run(int socket, const struct store_address *address, const struct store_secrets *secrets);

@@ -54,17 +54,16 @@ static bool await_ready(struct store *store, struct error *err)
 static bool start_courier(struct store *store, const struct store_address *address, const struct store_secrets *secrets,
 	struct error *err)
 {
-	int ends[2];
+	int end;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-		return error_set_errno(err, errno, "cannot start a process that speaks to %s", address->url);
-	store->socket = ends[0];
 	fflush(NULL);
-	store->pid = confined_fork();
+	store->pid = child_fork_linked(CHILD_IS_QUIET, CHILD_MESSAGES, &end);
 	if (store->pid == 0)
-		courier_run(ends[1], address, secrets);
-	close(ends[1]);
-	return store->pid > 0 || error_set_errno(err, errno, "cannot start a process that speaks to %s", address->url);
+		courier_run(end, address, secrets);
+	if (store->pid < 0)
+		return error_set_errno(err, errno, "cannot start a process that speaks to %s", address->url);
+	store->socket = end;
+	return true;
 }
 
 bool store_open(const struct store_address *address, const struct store_secrets *secrets, struct store **store,
@@ -95,7 +94,7 @@ void store_close(struct store *store)
 		return;
 	cleanup_close(&store->socket);
 	if (store->pid > 0)
-		confined_end(store->pid);
+		child_end(store->pid);
 	free(store->url);
 	free(store);
 }

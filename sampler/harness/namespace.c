@@ -7,7 +7,6 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 
 enum { ATTEMPTS = 8, MOST_MOMENTS = 100, PLACES = 2 };
@@ -66,14 +65,11 @@ bool namespace_enter(const struct namespace *namespace)
 
 bool namespace_is_allowed(const struct namespace *namespace)
 {
-	pid_t child = fork();
-	int status = -1;
+	pid_t child = child_fork(CHILD_ENDS_WITH_PARENT);
 
 	if (child == 0)
 		_exit(enter_mounts(namespace) && cover(namespace->sources[0], namespace->sources[1]) ? 0 : 1);
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return child > 0 && status == 0;
+	return child > 0 && child_reap(child) == 0;
 }
 
 /* ---- The entries that are covered ---- */

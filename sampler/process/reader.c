@@ -46,8 +46,7 @@ static const struct filter_rule reader_rules[] = {
 static const struct deadline_rights reader_rights = {
 	.capabilities = RIGHTS_CAPABILITY(CAP_SYS_PTRACE) | RIGHTS_CAPABILITY(CAP_DAC_READ_SEARCH) |
 			RIGHTS_CAPABILITY(CAP_CHECKPOINT_RESTORE),
-	.rules = reader_rules,
-	.rule_count = sizeof(reader_rules) / sizeof(reader_rules[0]),
+	.calls = FILTER_SET(reader_rules),
 };
 
 /* The subject that is read of a process. Memory that never arrives says nothing about its files, nor they about it. */
@@ -156,7 +155,7 @@ static void describe_late(const struct lateness *late, const char *what, const c
 /* Describes rights that are left. No calls are refused under a sanitizer, which says nothing about the machine. */
 static void describe_rights(unsigned int left, struct buffer *notices)
 {
-	if (left & RIGHTS_LEFT_CALLS && confined_slowdown() == 1)
+	if (left & RIGHTS_LEFT_CALLS && child_slowdown() == 1)
 		buffer_append_string(notices,
 			"the processes that read memory and files of others may make all system calls: seccomp is not to be had here\n");
 	if (left & (RIGHTS_LEFT_CAPABILITIES | RIGHTS_LEFT_EXEC))

@@ -195,7 +195,7 @@ static int make_executable(void *context)
 static void files_terminals_and_code_are_refused(void **state)
 {
 	int (*const works[])(void *) = { open_all, type_into_terminal, make_executable };
-	size_t count = confined_slowdown() > 1 ? 1 : sizeof(works) / sizeof(works[0]);
+	size_t count = child_slowdown() > 1 ? 1 : sizeof(works) / sizeof(works[0]);
 
 	for (size_t i = 0; i < count; i++) {
 		struct setting setting;
@@ -244,7 +244,7 @@ static void what_no_reader_does_ends_it(void **state)
 {
 	int (*const works[])(void *) = { execute, make_socket, signal_parent, fork_away, remove_output, become_root };
 
-	if (confined_slowdown() > 1)
+	if (child_slowdown() > 1)
 		skip();
 	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
 		expect_failure(works[i], "did what no reader does");

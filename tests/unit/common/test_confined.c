@@ -41,14 +41,18 @@ struct child {
 
 static void enter(struct child *child, pid_t between)
 {
+	const struct filter_rule writes = FILTER_IF(write, 0, UINT32_MAX, (uint64_t)child->output[1]);
+	const struct child_limit limits[] = { { RLIMIT_DATA, child->data_bytes, true }, { RLIMIT_FSIZE, 0, false } };
 	const struct confinement confinement = { .descriptors = &child->output[1],
 		.descriptor_count = 1,
-		.output = child->output[1],
-		.alive = -1,
-		.data_bytes = child->data_bytes,
-		.user = rights_user(RIGHTS_READER, between) };
+		.user = CONFINED_NOBODY,
+		.id = rights_user(between),
+		.leaves_file_systems = true,
+		.more_calls = { { &writes, 1 } },
+		.limits = limits,
+		.limit_count = sizeof(limits) / sizeof(limits[0]) };
 
-	child->told->lacks |= confined_enter(&confinement);
+	child->told->lacks |= confined_lacks(confined_enter(&confinement));
 	child->work(child);
 	child->told->is_done = true;
 	_exit(0);
@@ -60,8 +64,8 @@ static _Noreturn void run_between(struct child *child)
 	pid_t between = getpid(), pid;
 	int status = 0;
 
-	child->told->lacks = confined_separate();
-	pid = confined_fork();
+	child->told->lacks = confined_lacks(confined_separate());
+	pid = child_fork(CHILD_IS_QUIET);
 	if (pid == 0)
 		enter(child, between);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
@@ -81,7 +85,7 @@ static int run_child(struct child *child)
 	child->other = open("/etc/passwd", O_RDONLY);
 	assert_true(child->other >= 0);
 	child->test = getpid();
-	pid = confined_fork();
+	pid = child_fork(CHILD_IS_QUIET);
 	assert_true(pid >= 0);
 	if (pid == 0)
 		run_between(child);
@@ -91,7 +95,7 @@ static int run_child(struct child *child)
 	return WEXITSTATUS(status);
 }
 
-static void child_end(struct child *child)
+static void tear_down(struct child *child)
 {
 	close(child->output[0]);
 	close(child->output[1]);
@@ -278,7 +282,7 @@ static void everything_else_is_refused(void **state)
 
 		if (child.told->has_worked || status != (forbidden[i].kills ? KILLED : 0))
 			fail_msg("it %s: status %d", forbidden[i].what, status);
-		child_end(&child);
+		tear_down(&child);
 	}
 }
 
@@ -297,7 +301,7 @@ static void it_sees_no_other_process(void **state)
 	assert_true(child.told->is_done);
 	if (!(child.told->lacks & CONFINED_WITHOUT_PID_NAMESPACE))
 		assert_int_equal(child.told->number, 1);
-	child_end(&child);
+	tear_down(&child);
 }
 
 /* A daemon's processes may signal those of the same user. */
@@ -312,15 +316,16 @@ static void its_user_has_no_other_process(void **state)
 		return;
 	assert_int_equal(pipe(release), 0);
 	assert_int_equal(pipe(ready), 0);
-	pid = confined_fork();
+	pid = child_fork(CHILD_IS_QUIET);
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		const int kept[] = { release[0], ready[1] };
+		const struct filter_rule writes = FILTER_IF(write, 0, UINT32_MAX, (uint64_t)ready[1]);
 		const struct confinement confinement = { .descriptors = kept,
 			.descriptor_count = 2,
-			.output = ready[1],
-			.alive = -1,
-			.user = rights_user(RIGHTS_READER, getpid()) };
+			.user = CONFINED_NOBODY,
+			.leaves_file_systems = true,
+			.more_calls = { { &writes, 1 } } };
 
 		(void)confined_enter(&confinement);
 		_exit(write(ready[1], "", 1) == 1 && read(release[0], line, 1) >= 0 ? 0 : 1);
@@ -332,8 +337,7 @@ static void its_user_has_no_other_process(void **state)
 	while (fgets(line, sizeof(line), status) && strncmp(line, "Uid:", 4) != 0)
 		;
 	fclose(status);
-	assert_true(
-		strtoul(line + 4, NULL, 10) == rights_user(RIGHTS_READER, pid) || strtoul(line + 4, NULL, 10) >= 65520);
+	assert_true(strtoul(line + 4, NULL, 10) == rights_user(pid) || strtoul(line + 4, NULL, 10) >= 65520);
 	assert_int_not_equal(strtoul(line + 4, NULL, 10), 65534);
 	close(release[0]);
 	close(release[1]);
@@ -381,7 +385,7 @@ static void its_own_work_goes_on(void **state)
 	assert_true(child.told->works);
 	assert_true(child.told->has_thread);
 	assert_int_equal(read(child.output[0], bytes, sizeof(bytes)), sizeof(bytes));
-	child_end(&child);
+	tear_down(&child);
 }
 
 static void memory_ends_at_its_limit(void **state)
@@ -391,14 +395,14 @@ static void memory_ends_at_its_limit(void **state)
 	assert_int_equal(run_child(&child), 0);
 	/* A sanitizer's own memory has no limit. */
 	assert_true(!child.told->has_too_much || (child.told->lacks & CONFINED_WITHOUT_FILTER));
-	child_end(&child);
+	tear_down(&child);
 }
 
 /* A terminal sends its signals to all processes of the group. */
 static void signals_are_its_parents(void **state)
 {
 	int status;
-	pid_t pid = confined_fork();
+	pid_t pid = child_fork(CHILD_IS_QUIET);
 
 	assert_true(pid >= 0);
 	if (pid == 0)
@@ -418,14 +422,14 @@ static void burn(void)
 
 static void its_cpu_time_is_known(void **state)
 {
-	pid_t pid = confined_fork();
+	pid_t pid = child_fork(CHILD_IS_QUIET);
 	int64_t used_ns = 0;
 
 	assert_true(pid >= 0);
 	if (pid == 0)
 		burn();
 	while (used_ns >= 0 && used_ns < 1000000)
-		used_ns = confined_cpu_ns(pid);
+		used_ns = child_cpu_ns(pid);
 	assert_true(used_ns >= 1000000);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);

@@ -35,8 +35,7 @@ static const struct filter_rule rules[] = {
 	{ SYS_process_vm_readv, 0, { { 0 } } },
 };
 static const struct deadline_rights rights = { .capabilities = RIGHTS_CAPABILITY(CAP_SYS_PTRACE),
-	.rules = rules,
-	.rule_count = sizeof(rules) / sizeof(rules[0]) };
+	.calls = FILTER_SET(rules) };
 
 static struct deadline *create(const struct deadline_limits *limits)
 {

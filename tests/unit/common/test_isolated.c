@@ -214,7 +214,7 @@ static void it_reaches_nobody(void **state)
 {
 	void (*const works[])(void *, void *) = { write_message, execute, make_socket, stop_parent, start_process };
 
-	if (confined_slowdown() > 1)
+	if (child_slowdown() > 1)
 		skip();
 	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
 		assert_int_not_equal(attempt(works[i], &roomy, -1), ALLOWED);

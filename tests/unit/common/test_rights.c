@@ -481,7 +481,9 @@ static int become_nobody(void)
 	const gid_t groups[] = { 0, 4 };
 	uid_t user;
 
-	if (setgroups(2, groups) != 0 || rights_give_up(false) & (RIGHTS_LEFT_USER | RIGHTS_LEFT_CAPABILITIES))
+	if (setgroups(2, groups) != 0 ||
+		confined_enter(&(struct confinement){ .user = CONFINED_NOBODY, .calls = CONFINED_ANY_CALLS }) &
+			(RIGHTS_LEFT_USER | RIGHTS_LEFT_CAPABILITIES))
 		return 1;
 	user = getuid();
 	if (user < 65520 || user == 65534 || geteuid() != user || getgid() != user || getegid() != user)

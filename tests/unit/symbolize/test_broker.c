@@ -107,7 +107,7 @@ static int remove_all(void **state)
 static int open_as_broker(const struct broker *broker, enum elf_file_use use, const char *name)
 {
 	int status;
-	pid_t pid = confined_fork();
+	pid_t pid = child_fork(CHILD_IS_QUIET);
 
 	assert_true(pid >= 0);
 	if (pid == 0)
@@ -252,7 +252,7 @@ static struct told become(struct file_owner owner)
 	pid_t pid;
 
 	assert_ptr_not_equal(shared, MAP_FAILED);
-	pid = confined_fork();
+	pid = child_fork(CHILD_IS_QUIET);
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		tell(shared, &broker);
@@ -312,7 +312,7 @@ static ssize_t ask(uint32_t number, const char *path, int *fd)
 	broker.socket = sockets[1];
 	broker_open_root(&broker);
 	snprintf(request.path, sizeof(request.path), "%s", path);
-	pid = confined_fork();
+	pid = child_fork(CHILD_IS_QUIET);
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		close(sockets[0]);

@@ -223,13 +223,13 @@ static void what_is_no_answer_costs_one_image(void **state)
 
 static void cpu_time_is_limited(void **state)
 {
-	if (confined_slowdown() == 1)
+	if (child_slowdown() == 1)
 		name_around("spin", "spin: naming its functions took more than 0.5 s of CPU time");
 }
 
 static void memory_is_limited(void **state)
 {
-	if (confined_slowdown() == 1)
+	if (child_slowdown() == 1)
 		name_around("eat", "eat: naming its functions took more than");
 }
 
@@ -239,7 +239,7 @@ static void many_files_of_one_owner_cost_what_some_do(void **state)
 	enum { USER = 54321, HOSTILE = 5 };
 	struct subject s;
 
-	if (confined_slowdown() > 1 || geteuid() != 0)
+	if (child_slowdown() > 1 || geteuid() != 0)
 		return;
 	subject_init(&s);
 	for (size_t i = 0; i < HOSTILE; i++) {
