@@ -2,18 +2,17 @@
 #include "sampler/live/command.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-static void command_run_child(int go_fd, int error_fd, const struct sampler_target *target)
+static _Noreturn void command_run_child(int channel, const struct sampler_target *target)
 {
 	sigset_t none;
 	int failure;
 	char go;
 
 	/* End of file means that the recorder gave up before the start. */
-	if (read(go_fd, &go, 1) != 1)
+	if (read(channel, &go, 1) != 1)
 		_exit(125);
 	/* The recorder may block signals that it waits for; the program must not inherit that. */
 	sigemptyset(&none);
@@ -21,40 +20,21 @@ static void command_run_child(int go_fd, int error_fd, const struct sampler_targ
 	if (!target->enter || target->enter(target->entering))
 		execvp(target->command[0], target->command);
 	failure = errno;
-	if (write(error_fd, &failure, sizeof(failure)) < 0)
+	if (write(channel, &failure, sizeof(failure)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
 bool command_fork(struct command *command, const struct sampler_target *target, struct error *err)
 {
-	const char *name = target->command[0];
-	int go[2], errors[2];
-	pid_t pid;
+	int channel;
+	pid_t pid = child_fork_linked(0, CHILD_STREAM, &channel);
 
-	if (pipe2(go, O_CLOEXEC) != 0)
-		return error_set_errno(err, errno, "cannot start %s", name);
-	if (pipe2(errors, O_CLOEXEC) != 0) {
-		error_set_errno(err, errno, "cannot start %s", name);
-		close(go[0]);
-		close(go[1]);
-		return false;
-	}
-	pid = fork();
-	if (pid == 0) {
-		close(go[1]);
-		command_run_child(go[0], errors[1], target);
-	}
+	if (pid == 0)
+		command_run_child(channel, target);
 	if (pid < 0)
-		error_set_errno(err, errno, "cannot start %s", name);
-	close(go[0]);
-	close(errors[1]);
-	if (pid < 0) {
-		close(go[1]);
-		close(errors[0]);
-		return false;
-	}
-	*command = (struct command){ .pid = pid, .go_fd = go[1], .error_fd = errors[0] };
+		return error_set_errno(err, errno, "cannot start %s", target->command[0]);
+	*command = (struct command){ .pid = pid, .channel = channel };
 	return true;
 }
 
@@ -63,10 +43,10 @@ bool command_start(struct command *command, const char *name, struct error *err)
 	int failure = 0;
 	ssize_t got;
 
-	if (write(command->go_fd, "g", 1) != 1)
+	if (write(command->channel, "g", 1) != 1)
 		return error_set_errno(err, errno, "cannot start %s", name);
 	do {
-		got = read(command->error_fd, &failure, sizeof(failure));
+		got = read(command->channel, &failure, sizeof(failure));
 	} while (got < 0 && errno == EINTR);
 	if (got == sizeof(failure))
 		return error_set_errno(err, failure, "cannot execute %s", name);
@@ -101,10 +81,9 @@ void command_deinit(struct command *command)
 		return;
 	if (!command->started && !command->reaped) {
 		kill(command->pid, SIGKILL);
-		waitpid(command->pid, NULL, 0);
+		(void)child_reap(command->pid);
 	}
-	close(command->go_fd);
-	close(command->error_fd);
+	close(command->channel);
 	*command = (struct command){ 0 };
 }
 

@@ -8,9 +8,9 @@
 
 /* A command that the recorder starts: forked first, executed when its events are open. */
 struct command {
-	pid_t pid;    /* 0: none */
-	int go_fd;    /* owned: writing to it starts the child, closing it ends the child */
-	int error_fd; /* owned: the child writes errno when its exec fails */
+	pid_t pid;   /* 0: none */
+	int channel; /* owned: writing to it starts the child, closing it ends the child, which writes errno if its exec
+			fails */
 	bool started, reaped;
 	int status; /* as waitpid() returns it, once reaped */
 	struct rusage usage;
