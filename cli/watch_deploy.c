@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/watch_deploy.h"
 
+#include "cli/captured.h"
 #include "cli/cli.h"
-#include "cli/watch_child.h"
 #include "cli/worker.h"
 #include "render/render.h"
 
@@ -70,7 +70,7 @@ int watch_report_make(const struct watch_report *report)
 	const char *const words[] = { "diff", report->base, report->head, "-o", report->page, "--json", report->json,
 		NULL };
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), output = swap_stdout(nowhere);
-	int code = watch_run_command(words);
+	int code = captured_run_command(words);
 
 	close(swap_stdout(output));
 	close(output);

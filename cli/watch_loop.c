@@ -62,14 +62,14 @@ static void say_beginning(const struct watch_state *watch)
 
 static void watch_loop_end_child(struct watch_state *watch)
 {
-	struct watch_outcome outcome;
+	struct captured_outcome outcome;
 	enum doing doing = watch->doing;
 
-	if (!watch_child_ended(&watch->child, &outcome))
+	if (!captured_ended(&watch->child, &outcome))
 		return;
 	watch->doing = DOING_NOTHING;
 	watch_end_work(watch, doing, &outcome);
-	watch_outcome_deinit(&outcome);
+	captured_outcome_deinit(&outcome);
 }
 
 /* Returns whether the process that is there first is another one than the newest profile is of. */
@@ -153,12 +153,12 @@ static void take_signals(struct watch_state *watch)
 		}
 		/* The first one has the recording kept. */
 		if (watch->is_ending && watch->child.pid > 0)
-			watch_child_signal(&watch->child, SIGKILL);
+			captured_signal(&watch->child, SIGKILL);
 		watch->is_ending = true;
 		if (watch->doing == DOING_RECORDING)
 			watch_cut_recording(watch);
 		else
-			watch_child_signal(&watch->child, SIGTERM);
+			captured_signal(&watch->child, SIGTERM);
 	}
 }
 
@@ -248,14 +248,14 @@ static bool catch_signals(struct watch_state *watch, struct error *err)
 /* Finishes what a killed watch has left. */
 static void watch_loop_recover(struct watch_state *watch)
 {
-	struct watch_outcome outcome;
+	struct captured_outcome outcome;
 
 	if (!watch_start_recovery(watch))
 		return;
-	watch_child_wait(&watch->child, &outcome);
+	captured_wait(&watch->child, &outcome);
 	watch->doing = DOING_NOTHING;
 	watch_end_work(watch, DOING_RECOVERING, &outcome);
-	watch_outcome_deinit(&outcome);
+	captured_outcome_deinit(&outcome);
 	/* It is read again in its place. */
 	watch->series.count = 0;
 }
@@ -278,7 +278,7 @@ static bool load_series(struct watch_state *watch, int64_t *newest_s, struct err
 {
 	CLEANUP(watch_files_deinit) struct watch_files files = { 0 };
 	struct watch_loop_reading reading = { 0 };
-	struct watch_outcome outcome;
+	struct captured_outcome outcome;
 	size_t profiles = 0, seen = 0;
 
 	*newest_s = 0;
@@ -296,12 +296,12 @@ static bool load_series(struct watch_state *watch, int64_t *newest_s, struct err
 	}
 	if (reading.count == 0)
 		return true;
-	if (!watch_child_start(
+	if (!captured_start(
 		    &watch->child, watch->place.fd, &watch->mask_before, patience_s, read_series, &reading, err))
 		return false;
-	watch_child_wait(&watch->child, &outcome);
+	captured_wait(&watch->child, &outcome);
 	watch_series_take(&watch->series, outcome.out.data ? outcome.out.data : "");
-	watch_outcome_deinit(&outcome);
+	captured_outcome_deinit(&outcome);
 	return true;
 }
 

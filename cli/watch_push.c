@@ -124,7 +124,7 @@ bool watch_push_begin(struct watch_push *push, const struct watch_place *place, 
 
 void watch_push_deinit(struct watch_push *push)
 {
-	watch_child_signal(&push->child, SIGTERM);
+	captured_signal(&push->child, SIGTERM);
 	store_secrets_deinit(&push->secrets);
 	watch_files_deinit(&push->sent);
 	watch_files_deinit(&push->failed);
@@ -155,7 +155,7 @@ static int send_profile(void *context)
 	give_variable("KELVIN_STORE_TOKEN", push->secrets.token);
 	give_variable("KELVIN_STORE_USER", push->secrets.user);
 	give_variable("KELVIN_STORE_PASSWORD", push->secrets.password);
-	return watch_run_command(words);
+	return captured_run_command(words);
 }
 
 /* The oldest profile that was not sent: of those that have not failed, if there is any. */
@@ -185,7 +185,7 @@ static bool watch_push_choose(struct watch_push *push, const struct watch_place 
 }
 
 static bool end_sending(
-	struct watch_push *push, const struct watch_place *place, struct watch_outcome *outcome, struct buffer *why)
+	struct watch_push *push, const struct watch_place *place, struct captured_outcome *outcome, struct buffer *why)
 {
 	struct error err;
 
@@ -207,7 +207,7 @@ static bool end_sending(
 bool watch_push_go_on(
 	struct watch_push *push, const struct watch_place *place, const sigset_t *mask, struct buffer *why)
 {
-	struct watch_outcome outcome;
+	struct captured_outcome outcome;
 	struct error err;
 	bool ok = true;
 
@@ -215,15 +215,15 @@ bool watch_push_go_on(
 	if (!push->address)
 		return true;
 	if (push->child.pid > 0) {
-		if (!watch_child_ended(&push->child, &outcome))
+		if (!captured_ended(&push->child, &outcome))
 			return true;
 		ok = end_sending(push, place, &outcome, why);
-		watch_outcome_deinit(&outcome);
+		captured_outcome_deinit(&outcome);
 	}
 	if (push->rests)
 		return ok;
 	if (watch_push_choose(push, place, &err) &&
-		(push->rests || watch_child_start(&push->child, place->fd, mask, patience_s, send_profile, push, &err)))
+		(push->rests || captured_start(&push->child, place->fd, mask, patience_s, send_profile, push, &err)))
 		return ok;
 	push->rests = true;
 	buffer_printf(why, "kelvin: %s\n", err.message);

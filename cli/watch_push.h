@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/watch_child.h"
+#include "cli/captured.h"
 #include "profile/profile.h"
 #include "sampler/sampler.h"
 
@@ -16,10 +16,10 @@
  */
 struct watch_push {
 	const char *address;          /* borrowed; NULL: nothing is sent */
-	struct store_secrets secrets; /* which only the children have that send (watch_child.forgets) */
+	struct store_secrets secrets; /* which only the children have that send (captured.forgets) */
 	struct watch_files sent;      /* sorted */
 	struct watch_files failed;    /* in this life of the watch */
-	struct watch_child child;
+	struct captured child;
 	struct watch_file file; /* that the child sends */
 	unsigned int failures;  /* in a row */
 	bool rests;

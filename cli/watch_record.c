@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/watch_record.h"
 
+#include "cli/captured.h"
 #include "cli/cli.h"
-#include "cli/watch_child.h"
 #include "cli/watch_series.h"
 
 #include <string.h>
@@ -89,6 +89,6 @@ int watch_recording_make(const struct watch_recording *recording)
 		add_word(&words, "-p");
 		add_word(&words, "%d", (int)recording->process->pid);
 	}
-	code = watch_run_command(words.items);
+	code = captured_run_command(words.items);
 	return code == CLI_EXIT_OK ? watch_series_print(names) : code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/watch_child.h"
+#include "cli/captured.h"
 #include "cli/watch_loop.h"
 #include "cli/watch_push.h"
 #include "cli/watch_series.h"
@@ -19,7 +19,7 @@ struct watch_state {
 	sigset_t mask_before; /* what children block */
 	int signals;          /* owned; signalfd(2) */
 	/* The child that runs, and what it is told. */
-	struct watch_child child;
+	struct captured child;
 	enum doing doing;
 	struct watch_process process;
 	struct watch_file file;
@@ -59,4 +59,4 @@ void watch_start_recording(struct watch_state *watch, enum watch_reason reason);
 void watch_cut_recording(struct watch_state *watch);
 
 /* Takes what the child has left that did this. */
-void watch_end_work(struct watch_state *watch, enum doing doing, const struct watch_outcome *outcome);
+void watch_end_work(struct watch_state *watch, enum doing doing, const struct captured_outcome *outcome);

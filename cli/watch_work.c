@@ -207,7 +207,7 @@ bool watch_start_report(struct watch_state *watch)
 		return false;
 	watch->tried = count;
 	describe_report(watch, &deploy, &task);
-	if (!watch_child_start(
+	if (!captured_start(
 		    &watch->child, watch->place.fd, &watch->mask_before, patience_s, make_report, &task, &err)) {
 		watch_say_error(watch, &err);
 		return false;
@@ -216,7 +216,7 @@ bool watch_start_report(struct watch_state *watch)
 	return true;
 }
 
-static void end_report(struct watch_state *watch, const struct watch_outcome *outcome)
+static void end_report(struct watch_state *watch, const struct captured_outcome *outcome)
 {
 	if (outcome->code != CLI_EXIT_OK) {
 		if (!watch->is_ending)
@@ -252,8 +252,8 @@ void watch_start_recording(struct watch_state *watch, enum watch_reason reason)
 	watch_file_name(&watch->file, watch->name);
 	watch_schedule_began(&watch->schedule, &now, reason);
 	watch->was_told_to_end = false;
-	if (watch_child_start(&watch->child, watch->place.fd, &watch->mask_before,
-		    watch->options->duration_s + patience_s, make_recording, watch, &err))
+	if (captured_start(&watch->child, watch->place.fd, &watch->mask_before, watch->options->duration_s + patience_s,
+		    make_recording, watch, &err))
 		watch->doing = DOING_RECORDING;
 	else
 		watch_say_error(watch, &err);
@@ -265,10 +265,10 @@ void watch_cut_recording(struct watch_state *watch)
 	if (watch->doing != DOING_RECORDING || watch->was_told_to_end)
 		return;
 	watch->was_told_to_end = true;
-	watch_child_signal(&watch->child, SIGTERM);
+	captured_signal(&watch->child, SIGTERM);
 }
 
-static void take_profile(struct watch_state *watch, const struct watch_outcome *outcome)
+static void take_profile(struct watch_state *watch, const struct captured_outcome *outcome)
 {
 	struct error err;
 
@@ -280,7 +280,7 @@ static void take_profile(struct watch_state *watch, const struct watch_outcome *
 		watch_say_error(watch, &err);
 }
 
-static void end_recording(struct watch_state *watch, const struct watch_outcome *outcome)
+static void end_recording(struct watch_state *watch, const struct captured_outcome *outcome)
 {
 	if (outcome->code == CLI_EXIT_OK) {
 		take_profile(watch, outcome);
@@ -314,7 +314,7 @@ static int make_recovery(void *context)
 	int code;
 
 	snprintf(part, sizeof(part), "%s.part", watch->name);
-	code = watch_run_command(words);
+	code = captured_run_command(words);
 	return code == CLI_EXIT_OK ? watch_series_print(profile) : code;
 }
 
@@ -344,7 +344,7 @@ bool watch_start_recovery(struct watch_state *watch)
 	watch->file = *part;
 	watch->file.kind = WATCH_PROFILE;
 	watch_file_name(&watch->file, watch->name);
-	if (!watch_child_start(
+	if (!captured_start(
 		    &watch->child, watch->place.fd, &watch->mask_before, patience_s, make_recovery, watch, &err)) {
 		watch_say_error(watch, &err);
 		return false;
@@ -354,7 +354,7 @@ bool watch_start_recovery(struct watch_state *watch)
 }
 
 /* A part of which no profile can be made is of no use, but where there is no room for the profile. */
-static void end_recovery(struct watch_state *watch, const struct watch_outcome *outcome)
+static void end_recovery(struct watch_state *watch, const struct captured_outcome *outcome)
 {
 	struct watch_file part = watch->file;
 
@@ -371,7 +371,7 @@ static void end_recovery(struct watch_state *watch, const struct watch_outcome *
 
 /* ---- The end ---- */
 
-void watch_end_work(struct watch_state *watch, enum doing doing, const struct watch_outcome *outcome)
+void watch_end_work(struct watch_state *watch, enum doing doing, const struct captured_outcome *outcome)
 {
 	switch (doing) {
 	case DOING_RECORDING:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/watch_child.h"
+#include "cli/captured.h"
 
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -15,7 +15,7 @@
 /* The limit of what is kept of a child's words. */
 enum { MOST_BYTES = 1 << 20 };
 
-int watch_run_command(const char *const *words)
+int captured_run_command(const char *const *words)
 {
 	const struct cli_command *command = cli_find_command(words[0]);
 	struct options options;
@@ -31,7 +31,7 @@ int watch_run_command(const char *const *words)
 
 /* ---- The child ---- */
 
-static _Noreturn void be_child(const struct watch_child *child, int directory, const sigset_t *mask, pid_t parent,
+static _Noreturn void be_child(const struct captured *child, int directory, const sigset_t *mask, pid_t parent,
 	int (*work)(void *context), void *context)
 {
 	static char no_colour[] = "NO_COLOR=1";
@@ -52,19 +52,19 @@ static _Noreturn void be_child(const struct watch_child *child, int directory, c
 
 /* ---- The watch ---- */
 
-static void close_streams(struct watch_child *child)
+static void close_streams(struct captured *child)
 {
 	cleanup_close(&child->out);
 	cleanup_close(&child->said);
-	*child = (struct watch_child){ .forgets = child->forgets };
+	*child = (struct captured){ .forgets = child->forgets };
 }
 
-bool watch_child_start(struct watch_child *child, int directory, const sigset_t *mask, double deadline_s,
+bool captured_start(struct captured *child, int directory, const sigset_t *mask, double deadline_s,
 	int (*work)(void *context), void *context, struct error *err)
 {
 	pid_t self = getpid();
 
-	*child = (struct watch_child){ .forgets = child->forgets,
+	*child = (struct captured){ .forgets = child->forgets,
 		.out = file_in_memory("answer", err),
 		.said = file_in_memory("messages", err),
 		.end_ns = clock_read_ns(CLOCK_BOOTTIME) + (int64_t)(deadline_s * 1e9) };
@@ -83,7 +83,7 @@ bool watch_child_start(struct watch_child *child, int directory, const sigset_t 
 }
 
 /* Appends what was written, without what a terminal would obey. */
-static void watch_child_take_text(int fd, struct buffer *text)
+static void captured_take_text(int fd, struct buffer *text)
 {
 	CLEANUP(buffer_deinit) struct buffer raw = BUFFER_INIT(MOST_BYTES);
 	struct error ignored;
@@ -98,19 +98,19 @@ static void watch_child_take_text(int fd, struct buffer *text)
 	buffer_append(text, "", 0);
 }
 
-static void take_outcome(struct watch_child *child, int status, struct watch_outcome *outcome)
+static void take_outcome(struct captured *child, int status, struct captured_outcome *outcome)
 {
 	enum { SIGNAL_BASE = 128 };
 
 	outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_BASE + WTERMSIG(status);
-	watch_child_take_text(child->out, &outcome->out);
-	watch_child_take_text(child->said, &outcome->said);
+	captured_take_text(child->out, &outcome->out);
+	captured_take_text(child->said, &outcome->said);
 	/* What it has started ends with it. */
 	(void)kill(-child->pid, SIGKILL);
 	close_streams(child);
 }
 
-bool watch_child_ended(struct watch_child *child, struct watch_outcome *outcome)
+bool captured_ended(struct captured *child, struct captured_outcome *outcome)
 {
 	int status;
 
@@ -124,21 +124,21 @@ bool watch_child_ended(struct watch_child *child, struct watch_outcome *outcome)
 	return true;
 }
 
-void watch_child_wait(struct watch_child *child, struct watch_outcome *outcome)
+void captured_wait(struct captured *child, struct captured_outcome *outcome)
 {
 	enum { STEP_MS = 5 };
 
-	while (!watch_child_ended(child, outcome))
+	while (!captured_ended(child, outcome))
 		(void)poll(NULL, 0, STEP_MS);
 }
 
-void watch_child_signal(const struct watch_child *child, int number)
+void captured_signal(const struct captured *child, int number)
 {
 	if (child->pid > 0)
 		(void)kill(child->pid, number);
 }
 
-void watch_outcome_deinit(struct watch_outcome *outcome)
+void captured_outcome_deinit(struct captured_outcome *outcome)
 {
 	buffer_deinit(&outcome->out);
 	buffer_deinit(&outcome->said);
