@@ -130,25 +130,24 @@ static bool bench_run_judge(const char *what, const struct bench_command *comman
 	return true;
 }
 
-static void bench_run_child(char *const *argv)
+static _Noreturn void bench_run_child(const int *streams, char *const *argv)
 {
-	execvp(argv[0], argv);
+	if (child_take_streams(streams))
+		execvp(argv[0], argv);
 	fprintf(stderr, "cannot execute %s: %m\n", argv[0]);
 	_exit(errno == ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_NOT_EXECUTABLE);
 }
 
 bool bench_run(struct bench_runner *runner, const struct bench_command *command, const char *what, struct error *err)
 {
-	struct streams streams;
 	int status;
 	pid_t pid;
 
-	if (!empty_file(runner->errors, err) || !streams_redirect(&streams, runner->streams, err))
+	if (!empty_file(runner->errors, err))
 		return false;
-	pid = fork();
+	pid = child_fork(0);
 	if (pid == 0)
-		bench_run_child(command->argv);
-	streams_restore(&streams);
+		bench_run_child(runner->streams, command->argv);
 	if (pid < 0)
 		return error_set_errno(err, errno, "cannot start %s", command->argv[0]);
 	status = child_wait_for(pid);
@@ -188,13 +187,15 @@ static bool create_source(const struct bench_runner *runner, const struct bench_
 	struct source **source, struct error *err)
 {
 	struct source_simulated_options simulated = runner->simulated;
-	struct source_live_options live = { .sampler = runner->sampler, .streams = runner->streams };
+	struct source_live_options live = { .sampler = runner->sampler };
 
 	simulated.command = command->argv;
 	simulated.streams = runner->streams;
 	if (runner->simulates)
 		return source_simulated_create(&simulated, source, err);
-	live.sampler.target = (struct sampler_target){ .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
+	live.sampler.target = (struct sampler_target){
+		.kind = SAMPLER_TARGET_COMMAND, .command = command->argv, .streams = runner->streams
+	};
 	return runner->benchmarks ? source_benchmarks_create(&live, source, err)
 				  : source_live_create(&live, source, err);
 }
@@ -261,26 +262,20 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 {
 	off_t offset = lseek(fileno(runner->profiles), 0, SEEK_END);
 	struct reply reply = { 0 };
-	int fds[2], status;
+	int end, status;
 	bool has_reply;
 	pid_t pid;
 
-	if (offset < 0 || pipe2(fds, O_CLOEXEC) != 0)
-		return error_set_errno(err, errno, "cannot record %s", what);
 	fflush(NULL);
-	pid = fork();
+	pid = offset < 0 ? -1 : child_fork_linked(0, CHILD_PIPE, &end);
 	if (pid == 0) {
 		record_run(runner, command, what, &reply);
-		_exit(write(fds[1], &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);
+		_exit(write(end, &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);
 	}
-	close(fds[1]);
-	if (pid < 0) {
-		error_set_errno(err, errno, "cannot record %s", what);
-		close(fds[0]);
-		return false;
-	}
-	has_reply = read_reply(fds[0], pid, &reply);
-	close(fds[0]);
+	if (pid < 0)
+		return error_set_errno(err, errno, "cannot record %s", what);
+	has_reply = read_reply(end, pid, &reply);
+	close(end);
 	status = child_wait_for(pid);
 	if (!has_reply && interrupt_signal())
 		return error_set(err, ERROR_EMPTY, "interrupted in %s", what);

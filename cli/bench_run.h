@@ -19,7 +19,7 @@ struct bench_runner {
 	const struct symbolize_options *naming; /* borrowed */
 	FILE *null;                             /* owned: standard input and output of every run */
 	FILE *errors;                           /* owned: standard error of the run at hand */
-	int streams[STREAM_COUNT];              /* borrowed: these, as streams_redirect() takes them */
+	int streams[CHILD_STREAMS];             /* borrowed: these, as child_take_streams() takes them */
 	FILE *notices;                          /* owned: the recorder's notices of the run at hand */
 	FILE *profiles;                         /* owned: the profiles of all runs, one behind the other */
 };

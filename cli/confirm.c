@@ -30,7 +30,7 @@ static bool confirm_wait_for(pid_t pid, const char *what, int *status, struct er
 static bool confirm_unpack(int archive, const char *directory, struct error *err)
 {
 	int status = 0;
-	pid_t pid = fork();
+	pid_t pid = child_fork(0);
 
 	if (pid == 0) {
 		if (dup2(archive, STDIN_FILENO) >= 0)
@@ -73,7 +73,7 @@ static bool confirm_measure(
 	pid_t pid;
 
 	fflush(NULL);
-	pid = fork();
+	pid = child_fork(0);
 	if (pid == 0) {
 		if (!out)
 			(void)!dup2(STDERR_FILENO, STDOUT_FILENO);

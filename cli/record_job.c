@@ -271,7 +271,7 @@ int record_job_run(struct record_job *job)
 	job->live.control = &control;
 	job->live.progress = &job->progress;
 	if (is_command(job))
-		job->live.streams = streams_apart_from(job->output);
+		job->live.sampler.target.streams = streams_apart_from(job->output);
 	if (!(job->has_benchmarks ? source_benchmarks_create : source_live_create)(&job->live, &source, &err))
 		return record_job_fail(job, &err);
 	interrupt_watch();

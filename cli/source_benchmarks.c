@@ -7,10 +7,10 @@
 
 struct source_benchmarks {
 	struct source source;
-	struct source_live_options live;                             /* what samples; made anew by each reading */
-	int streams[STREAM_COUNT], streams_of_command[STREAM_COUNT]; /* where output goes at last, and at first */
-	struct harness *harness;                                     /* owned, while a reading lasts */
-	struct harness_result suite;                                 /* of the last reading */
+	struct source_live_options live;                               /* what samples; made anew by each reading */
+	int streams[CHILD_STREAMS], streams_of_command[CHILD_STREAMS]; /* where output goes at last, and at first */
+	struct harness *harness;                                       /* owned, while a reading lasts */
+	struct harness_result suite;                                   /* of the last reading */
 };
 
 /* ---- Reading ---- */
@@ -118,9 +118,10 @@ bool source_benchmarks_create(const struct source_live_options *options, struct 
 		.is_live = true,
 		.is_command = true };
 	made->live = *options;
-	for (int i = 0; i < STREAM_COUNT; i++)
-		made->streams[i] = made->streams_of_command[i] = options->streams ? options->streams[i] : -1;
-	made->live.streams = made->streams_of_command;
+	for (int i = 0; i < CHILD_STREAMS; i++)
+		made->streams[i] = made->streams_of_command[i] =
+			options->sampler.target.streams ? options->sampler.target.streams[i] : -1;
+	made->live.sampler.target.streams = made->streams_of_command;
 	if (made->live.sampler.frequency_hz == 0)
 		made->live.sampler.frequency_hz = SOURCE_BENCHMARKS_FREQUENCY_HZ;
 	*source = &made->source;

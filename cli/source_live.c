@@ -4,7 +4,6 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
-#include "cli/streams.h"
 
 enum { POLL_MS = 400 };
 static const int64_t ns_per_ms = 1000000;
@@ -127,20 +126,6 @@ static bool session_sample(struct source_live_session *session, struct error *er
 
 /* ---- A reading ---- */
 
-static bool create_sampler(const struct source_live_options *options, struct sampler **sampler, struct error *err)
-{
-	struct streams streams;
-	bool ok;
-
-	if (!options->streams)
-		return sampler_create(&options->sampler, sampler, err);
-	if (!streams_redirect(&streams, options->streams, err))
-		return false;
-	ok = sampler_create(&options->sampler, sampler, err);
-	streams_restore(&streams);
-	return ok;
-}
-
 /* The sampler knows only that there are no samples. */
 static bool explain_not_begun(const struct source_live_session *session, struct error *err)
 {
@@ -160,7 +145,7 @@ static bool live_read(struct source *source, struct source_result *result, struc
 	struct source_live_session session = { .options = options, .is_delayed = options->delay_ms > 0 };
 	struct error why;
 
-	if (!create_sampler(options, &sampler, err))
+	if (!sampler_create(&options->sampler, &sampler, err))
 		return false;
 	result->stage = SOURCE_STARTING;
 	if (!sampler_start(sampler, err))

@@ -15,9 +15,8 @@ struct source_live_options {
 	double duration_s;              /* 0: until the target ends or a signal comes */
 	uint64_t delay_ms;              /* from the start until sampling is switched on */
 	bool starts_disabled;           /* until `control` switches it on */
-	const int *streams;        /* borrowed, STREAM_COUNT: what a command gets (streams_redirect()); NULL: ours */
-	struct control *control;   /* borrowed; NULL: none */
-	struct progress *progress; /* borrowed; NULL: nothing is shown while it samples */
+	struct control *control;        /* borrowed; NULL: none */
+	struct progress *progress;      /* borrowed; NULL: nothing is shown while it samples */
 };
 
 COMMON_MUST_CHECK

@@ -46,26 +46,23 @@ static bool make_directories(struct temporary *temporary, struct error *err)
 
 static bool start_command(const struct source_simulated *simulated, pid_t *pid, struct error *err)
 {
-	struct streams streams;
+	const int *streams = simulated->options.streams;
 
-	if (simulated->options.streams && !streams_redirect(&streams, simulated->options.streams, err))
-		return false;
-	*pid = fork();
+	*pid = child_fork(0);
 	if (*pid == 0) {
-		simulator_execute(&simulated->simulator, &(struct simulator_call){
-								 .directory = simulated->temporary.path,
-								 .caches = simulated->options.caches,
-								 .command = simulated->options.command,
-								 .counts_parts = simulated->options.has_benchmarks,
-								 .folds_recursion = simulated->options.folds_recursion,
-							 });
+		if (!streams || child_take_streams(streams))
+			simulator_execute(
+				&simulated->simulator, &(struct simulator_call){
+							       .directory = simulated->temporary.path,
+							       .caches = simulated->options.caches,
+							       .command = simulated->options.command,
+							       .counts_parts = simulated->options.has_benchmarks,
+							       .folds_recursion = simulated->options.folds_recursion,
+						       });
 		_exit(CLI_EXIT_RECORDER_FAILED);
 	}
-	if (*pid < 0)
-		error_set_errno(err, errno, "cannot start the tool in %.3000s", simulated->simulator.library);
-	if (simulated->options.streams)
-		streams_restore(&streams);
-	return *pid > 0;
+	return *pid > 0 ||
+	       error_set_errno(err, errno, "cannot start the tool in %.3000s", simulated->simulator.library);
 }
 
 /* ---- Benchmarks ---- */

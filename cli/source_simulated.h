@@ -13,7 +13,7 @@ struct source_simulated_options {
 	const char *tool;     /* name and version for the profile's facts */
 	const struct sampler_label *labels;
 	size_t label_count;
-	const int *streams; /* borrowed, STREAM_COUNT: what the command gets (streams_redirect()); NULL: ours */
+	const int *streams; /* borrowed, CHILD_STREAMS: what the command gets; NULL: ours */
 };
 
 /*

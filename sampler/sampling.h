@@ -31,6 +31,7 @@ struct sampler_target {
 	const pid_t *pids; /* PIDS: pid_count of them; TID: one */
 	size_t pid_count;
 	char *const *command; /* COMMAND: argv, NULL-terminated */
+	const int *streams;   /* COMMAND: CHILD_STREAMS, for child_take_streams(); NULL: ours */
 	/* COMMAND: called in the child before its exec, with `entering`; false with errno: it is not executed. NULL:
 	 * none */
 	bool (*enter)(void *entering);

@@ -196,19 +196,6 @@ static bool source_reader_cut_pieces(const struct source_wanted *wanted, const s
 	return answer->piece_count > 0;
 }
 
-static bool source_reader_write_all(int fd, const uint8_t *bytes, size_t size)
-{
-	while (size > 0) {
-		ssize_t written = write(fd, bytes, size);
-
-		if (written <= 0)
-			return false;
-		bytes += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 /* False: there is nobody to read on. */
 static bool source_reader_answer_file(struct source_reader_child *child, uint32_t file)
 {
@@ -223,8 +210,7 @@ static bool source_reader_answer_file(struct source_reader_child *child, uint32_
 		return true;
 	memcpy(out.data, &answer, sizeof(answer));
 	child->written_bytes += out.size;
-	return child->written_bytes <= SOURCE_MAX_ANSWER_BYTES &&
-	       source_reader_write_all(child->output, (uint8_t *)out.data, out.size);
+	return child->written_bytes <= SOURCE_MAX_ANSWER_BYTES && file_write_all(child->output, out.data, out.size);
 }
 
 /* The tree of a process that still has it after it was opened: its pid may have become another one's. */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/child/child.h"
 
+#include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/file.h"
 #include "common/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -213,6 +218,32 @@ void child_end_with(pid_t parent)
 	now = getppid();
 	if (now != parent && now != 0)
 		_exit(1);
+}
+
+bool child_take_streams(const int streams[CHILD_STREAMS])
+{
+	for (int fd = 0; fd < CHILD_STREAMS; fd++)
+		if (streams[fd] >= 0 && dup2(streams[fd], fd) < 0)
+			return false;
+	return true;
+}
+
+static bool child_write_text(const char *path, const char *text)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && file_write_all(fd, text, strlen(text));
+}
+
+bool child_enter_user_namespace(int more)
+{
+	unsigned int user = geteuid(), group = getegid();
+	char users[64], groups[64];
+
+	snprintf(users, sizeof(users), "%u %u 1", user, user);
+	snprintf(groups, sizeof(groups), "%u %u 1", group, group);
+	return unshare(CLONE_NEWUSER | more) == 0 && child_write_text("/proc/self/setgroups", "deny") &&
+	       child_write_text("/proc/self/uid_map", users) && child_write_text("/proc/self/gid_map", groups);
 }
 
 /* There may be none. A kernel before Linux 5.9 closes the first 65,536. */

@@ -109,6 +109,22 @@ void child_end(pid_t pid);
  */
 void child_end_with(pid_t parent);
 
+/*
+ * Enters a user namespace, in which the user and the group keep their numbers, and those of the bits `more` (CLONE_NEW…
+ * of clone(2)).
+ */
+COMMON_MUST_CHECK
+bool child_enter_user_namespace(int more);
+
+enum { CHILD_STREAMS = 3 };
+
+/*
+ * Puts copies of descriptors in the place of the standard streams; -1 leaves one as it is. False with errno: some may
+ * have been put there.
+ */
+COMMON_MUST_CHECK
+bool child_take_streams(const int streams[CHILD_STREAMS]);
+
 /* Closes all descriptors but these. */
 void child_keep(const int *descriptors, size_t count);
 

@@ -17,35 +17,17 @@
 
 /* ---- Namespaces ---- */
 
-static bool write_text(const char *path, const char *text, size_t size)
-{
-	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd >= 0 && write(fd, text, size) == (ssize_t)size;
-}
-
-static bool map_itself(const char *path, unsigned int id)
-{
-	char line[64];
-	int size = snprintf(line, sizeof(line), "%u %u 1", id, id);
-
-	return write_text(path, line, (size_t)size);
-}
-
 /*
  * The files that map users belong to root while a process is not dumpable. It is so for a moment, without capabilities:
  * who may look into it then is the user whose process it is.
  */
-static bool enter_user_namespace(void)
+static bool confined_enter_user_namespace(void)
 {
-	uid_t user = geteuid();
-	gid_t group = getegid();
 	bool ok;
 
 	(void)!rights_keep(0);
 	(void)prctl(PR_SET_DUMPABLE, 1);
-	ok = unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0 && map_itself("/proc/self/uid_map", user) &&
-	     write_text("/proc/self/setgroups", "deny", 4) && map_itself("/proc/self/gid_map", group);
+	ok = child_enter_user_namespace(CLONE_NEWPID);
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	return ok;
 }
@@ -54,7 +36,7 @@ unsigned int confined_separate(void)
 {
 	if (geteuid() == 0)
 		return unshare(CLONE_NEWPID) == 0 ? 0 : RIGHTS_LEFT_PROCESSES;
-	return enter_user_namespace() ? 0 : RIGHTS_LEFT_PROCESSES | RIGHTS_LEFT_USER;
+	return confined_enter_user_namespace() ? 0 : RIGHTS_LEFT_PROCESSES | RIGHTS_LEFT_USER;
 }
 
 /*

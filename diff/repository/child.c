@@ -61,14 +61,14 @@ static _Noreturn void be_git(const struct repository_child *child, int output, i
 		.calls = CONFINED_ALONE,
 		.limits = &written,
 		.limit_count = 1 };
-	int null = open("/dev/null", O_RDONLY);
+	const int taken[] = { open("/dev/null", O_RDONLY), output, complaints };
 	unsigned int left;
 
 	reset_signals();
-	if (fchdir(child->directory) != 0 || null < 0)
-		repository_child_refuse("its directory cannot be entered");
-	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(complaints, STDERR_FILENO) < 0)
+	if (taken[STDIN_FILENO] < 0 || !child_take_streams(taken))
 		_exit(CODE_CANNOT_RUN);
+	if (fchdir(child->directory) != 0)
+		repository_child_refuse("its directory cannot be entered");
 	left = confined_enter(&confinement);
 	if (left & RIGHTS_LEFT_USER)
 		repository_child_refuse("it cannot become the owner of the repository; run Kelvin as that user");

@@ -7,7 +7,7 @@
 
 /*
  * Runs git once. The child has a file in memory as its output, the null device as its input, an environment that the
- * caller makes, and no other descriptor. It can neither make a process nor a socket (filter_enter_alone()): whatever a
+ * caller makes, and no other descriptor. It can neither make a process nor a socket (CONFINED_ALONE): whatever a
  * repository names as a program, git cannot start it. It ends with its parent.
  */
 struct repository_child {

@@ -13,25 +13,6 @@ enum { ATTEMPTS = 8, MOST_MOMENTS = 100, PLACES = 2 };
 
 /* ---- Entering ---- */
 
-static bool namespace_write_file(const char *path, const char *text)
-{
-	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd >= 0 && file_write_all(fd, text, strlen(text));
-}
-
-/* The user and the group keep their numbers. */
-static bool enter_user(void)
-{
-	unsigned int user = geteuid(), group = getegid();
-	char users[64], groups[64];
-
-	snprintf(users, sizeof(users), "%u %u 1", user, user);
-	snprintf(groups, sizeof(groups), "%u %u 1", group, group);
-	return unshare(CLONE_NEWUSER) == 0 && namespace_write_file("/proc/self/setgroups", "deny") &&
-	       namespace_write_file("/proc/self/uid_map", users) && namespace_write_file("/proc/self/gid_map", groups);
-}
-
 /* No link is followed, whoever puts one there: the mount covers the entry itself. */
 static bool cover(const char *source, const char *place)
 {
@@ -49,7 +30,7 @@ static bool cover(const char *source, const char *place)
 /* Enters namespaces of mounts: what is mounted elsewhere still appears; what is mounted here stays here. */
 static bool enter_mounts(const struct namespace *namespace)
 {
-	return (!namespace->has_user || enter_user()) && unshare(CLONE_NEWNS) == 0 &&
+	return (!namespace->has_user || child_enter_user_namespace(0)) && unshare(CLONE_NEWNS) == 0 &&
 	       mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
 }
 

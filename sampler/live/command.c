@@ -17,7 +17,8 @@ static _Noreturn void command_run_child(int channel, const struct sampler_target
 	/* The recorder may block signals that it waits for; the program must not inherit that. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (!target->enter || target->enter(target->entering))
+	if ((!target->streams || child_take_streams(target->streams)) &&
+		(!target->enter || target->enter(target->entering)))
 		execvp(target->command[0], target->command);
 	failure = errno;
 	if (write(channel, &failure, sizeof(failure)) < 0)
