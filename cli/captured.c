@@ -12,9 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The limit of what is kept of a child's words. */
-enum { MOST_BYTES = 1 << 20 };
-
 int captured_run_command(const char *const *words)
 {
 	const struct cli_command *command = cli_find_command(words[0]);
@@ -31,53 +28,51 @@ int captured_run_command(const char *const *words)
 
 /* ---- The child ---- */
 
-static _Noreturn void be_child(const struct captured *child, int directory, const sigset_t *mask, pid_t parent,
-	int (*work)(void *context), void *context)
+static _Noreturn void captured_run_child(
+	const struct captured *child, int directory, const sigset_t *mask, int (*work)(void *context), void *context)
 {
 	static char no_colour[] = "NO_COLOR=1";
+	const int streams[] = { open("/dev/null", O_RDONLY | O_CLOEXEC), child->out, child->said };
 
-	/* The terminal's Ctrl-C is for the watch, which has the recording kept. */
-	(void)setpgid(0, 0);
-	child_end_with(parent);
 	signal(SIGPIPE, SIG_DFL);
-	if (fchdir(directory) != 0 || dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) < 0 ||
-		dup2(child->out, STDOUT_FILENO) < 0 || dup2(child->said, STDERR_FILENO) < 0)
+	if (streams[STDIN_FILENO] < 0 || !child_take_streams(streams) || fchdir(directory) != 0)
 		_exit(CLI_EXIT_ERROR);
 	putenv(no_colour);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (mask)
+		sigprocmask(SIG_SETMASK, mask, NULL);
 	if (child->forgets)
 		store_secrets_deinit(child->forgets);
 	exit(cli_close_stdout(work(context)));
 }
 
-/* ---- The watch ---- */
+/* ---- Its parent ---- */
 
 static void close_streams(struct captured *child)
 {
 	cleanup_close(&child->out);
 	cleanup_close(&child->said);
+	cleanup_close(&child->alive);
 	*child = (struct captured){ .forgets = child->forgets };
 }
 
 bool captured_start(struct captured *child, int directory, const sigset_t *mask, double deadline_s,
 	int (*work)(void *context), void *context, struct error *err)
 {
-	pid_t self = getpid();
-
 	*child = (struct captured){ .forgets = child->forgets,
 		.out = file_in_memory("answer", err),
 		.said = file_in_memory("messages", err),
+		.alive = -1,
 		.end_ns = clock_read_ns(CLOCK_BOOTTIME) + (int64_t)(deadline_s * 1e9) };
 	fflush(NULL);
-	child->pid = child->out < 0 || child->said < 0 ? -1 : fork();
-	if (child->pid == 0)
-		be_child(child, directory, mask, self, work, context);
-	if (child->pid > 0) {
-		(void)setpgid(child->pid, child->pid);
-		return true;
+	if (child->out >= 0 && child->said >= 0) {
+		/* The terminal's Ctrl-C is for the parent, which may have a recording kept. */
+		child->pid = child_fork_linked(CHILD_ENDS_WITH_PARENT | CHILD_LEADS_GROUP, CHILD_PIPE, &child->alive);
+		if (child->pid == 0)
+			captured_run_child(child, directory, mask, work, context);
+		if (child->pid > 0)
+			return true;
+		error_set_errno(err, errno, "cannot start a process that runs a command");
 	}
-	if (child->out >= 0 && child->said >= 0)
-		error_set_errno(err, errno, "cannot start a process for a recording");
 	close_streams(child);
 	return false;
 }
@@ -85,10 +80,10 @@ bool captured_start(struct captured *child, int directory, const sigset_t *mask,
 /* Appends what was written, without what a terminal would obey. */
 static void captured_take_text(int fd, struct buffer *text)
 {
-	CLEANUP(buffer_deinit) struct buffer raw = BUFFER_INIT(MOST_BYTES);
+	CLEANUP(buffer_deinit) struct buffer raw = BUFFER_INIT(CAPTURED_MOST_BYTES + 1);
 	struct error ignored;
 
-	buffer_init(text, (size_t)4 * MOST_BYTES);
+	buffer_init(text, (size_t)4 * CAPTURED_MOST_BYTES);
 	(void)!file_read_opened(&(struct file_opened){ (char *)(uintptr_t) "answer", fd }, &raw, &ignored);
 	for (const char *at = raw.data ? raw.data : ""; *at;) {
 		uint32_t code = unicode_next(&at);
@@ -98,10 +93,19 @@ static void captured_take_text(int fd, struct buffer *text)
 	buffer_append(text, "", 0);
 }
 
-static void take_outcome(struct captured *child, int status, struct captured_outcome *outcome)
+static void captured_kill(const struct captured *child)
+{
+	(void)kill(-child->pid, SIGKILL);
+	(void)kill(child->pid, SIGKILL);
+}
+
+static void captured_take_outcome(struct captured *child, struct captured_outcome *outcome)
 {
 	enum { SIGNAL_BASE = 128 };
+	int status = outcome->status;
 
+	if (WIFEXITED(status))
+		outcome->ending = CAPTURED_ENDED;
 	outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_BASE + WTERMSIG(status);
 	captured_take_text(child->out, &outcome->out);
 	captured_take_text(child->said, &outcome->said);
@@ -112,24 +116,28 @@ static void take_outcome(struct captured *child, int status, struct captured_out
 
 bool captured_ended(struct captured *child, struct captured_outcome *outcome)
 {
-	int status;
-
-	if (clock_read_ns(CLOCK_BOOTTIME) > child->end_ns) {
-		(void)kill(-child->pid, SIGKILL);
-		(void)kill(child->pid, SIGKILL);
-	}
-	if (waitpid(child->pid, &status, WNOHANG) != child->pid)
+	outcome->ending = clock_read_ns(CLOCK_BOOTTIME) > child->end_ns ? CAPTURED_LATE : CAPTURED_ENDED;
+	if (outcome->ending == CAPTURED_LATE)
+		captured_kill(child);
+	if (waitpid(child->pid, &outcome->status, WNOHANG) != child->pid)
 		return false;
-	take_outcome(child, status, outcome);
+	captured_take_outcome(child, outcome);
 	return true;
 }
 
-void captured_wait(struct captured *child, struct captured_outcome *outcome)
+void captured_wait(struct captured *child, bool (*is_unwanted)(void), struct captured_outcome *outcome)
 {
 	enum { STEP_MS = 5 };
+	bool is_killed = false;
 
-	while (!captured_ended(child, outcome))
-		(void)poll(NULL, 0, STEP_MS);
+	while (!captured_ended(child, outcome)) {
+		is_killed = is_killed || (is_unwanted && is_unwanted());
+		if (is_killed)
+			captured_kill(child);
+		(void)poll(&(struct pollfd){ .fd = child->alive, .events = POLLIN }, 1, STEP_MS);
+	}
+	if (is_killed)
+		outcome->ending = CAPTURED_UNWANTED;
 }
 
 void captured_signal(const struct captured *child, int number)

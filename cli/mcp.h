@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "cli/captured.h"
 
 #include <jansson.h>
 
@@ -88,20 +88,13 @@ COMMON_MUST_CHECK
 bool mcp_add_files(struct mcp_command *command, const struct mcp_roots *roots, const char *names, struct error *err);
 void mcp_command_deinit(struct mcp_command *command);
 
-/* The output of a command, and how it ended. */
-struct mcp_outcome {
-	struct buffer out, said; /* standard output and error, without control characters */
-	int code;                /* enum cli_exit */
-};
-
 /*
  * Runs the command in a child, which is ended at the deadline, or when the client is gone. ERROR_SYSTEM says which.
- * Both buffers are to be released in any case.
+ * The outcome is to be released in any case.
  */
 COMMON_MUST_CHECK
-bool mcp_run(const struct mcp_command *command, const struct mcp_server *server, struct mcp_outcome *outcome,
+bool mcp_run(const struct mcp_command *command, const struct mcp_server *server, struct captured_outcome *outcome,
 	struct error *err);
-void mcp_outcome_deinit(struct mcp_outcome *outcome);
 
 /* ---- Tools ---- */
 

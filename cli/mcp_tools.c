@@ -421,7 +421,7 @@ static void append_said(struct buffer *text, const char *said)
 	}
 }
 
-static json_t *answer_of(const struct mcp_outcome *outcome)
+static json_t *answer_of(const struct captured_outcome *outcome)
 {
 	bool is_error = outcome->code == CLI_EXIT_ERROR;
 	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT((size_t)1 << 27);
@@ -436,14 +436,14 @@ static json_t *answer_of(const struct mcp_outcome *outcome)
 
 static json_t *mcp_tools_run_command(struct mcp_tools_call *call, bool is_diff)
 {
-	struct mcp_outcome outcome = { 0 };
+	struct captured_outcome outcome = { 0 };
 	struct error err;
 	json_t *result;
 
 	result = make_command(call, is_diff, &err) && mcp_run(&call->command, call->server, &outcome, &err)
 			 ? answer_of(&outcome)
 			 : mcp_tools_answer(err.message, true);
-	mcp_outcome_deinit(&outcome);
+	captured_outcome_deinit(&outcome);
 	mcp_command_deinit(&call->command);
 	return result;
 }

@@ -252,7 +252,7 @@ static void watch_loop_recover(struct watch_state *watch)
 
 	if (!watch_start_recovery(watch))
 		return;
-	captured_wait(&watch->child, &outcome);
+	captured_wait(&watch->child, NULL, &outcome);
 	watch->doing = DOING_NOTHING;
 	watch_end_work(watch, DOING_RECOVERING, &outcome);
 	captured_outcome_deinit(&outcome);
@@ -299,7 +299,7 @@ static bool load_series(struct watch_state *watch, int64_t *newest_s, struct err
 	if (!captured_start(
 		    &watch->child, watch->place.fd, &watch->mask_before, patience_s, read_series, &reading, err))
 		return false;
-	captured_wait(&watch->child, &outcome);
+	captured_wait(&watch->child, NULL, &outcome);
 	watch_series_take(&watch->series, outcome.out.data ? outcome.out.data : "");
 	captured_outcome_deinit(&outcome);
 	return true;
