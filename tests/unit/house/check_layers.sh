@@ -5,7 +5,8 @@
 #   check_layers.sh ROOT
 # A wing is entered through its one public header. Within a wing, a room with a library of its own is entered through its header, and any
 # other through all of its headers by those rooms whose row names it. What lies in a wing's own folder is for all of its rooms.
-# bpf(2) and libbpf are met in sampler/ebpf/ alone, and no program of the kernel is written as an array of instructions.
+# bpf(2) and libbpf are met in sampler/ebpf/ alone, and no program of the kernel is written as an array of instructions. Processes are
+# made, and filters of system calls entered, in common/child/ alone.
 set -euo pipefail
 root=${1:?usage: check_layers.sh ROOT}
 cd "$root"
@@ -127,6 +128,8 @@ fail_each "programs of the kernel are written in C (sampler/ebpf/*.bpf.c)" \
   < <(grep -nHE 'struct bpf_insn|BPF_RAW_INSN' "${files[@]}" || true)
 fail_each "bpf(2) is called, and libbpf included, in sampler/ebpf/ alone" \
   < <(grep -nHE '<(bpf/.*|linux/bpf)\.h>|\.skel\.h"|(SYS|__NR)_bpf\>' "${files[@]}" | grep -v '^sampler/ebpf/' || true)
+fail_each "processes are made, and filters entered, in common/child/ alone (child_fork(), confined_enter())" \
+  < <(grep -nHE '[=:(] *v?fork\(\)|posix_spawn|(SYS|__NR)_clone3?\>.*\(|<seccomp\.h>|filter_enter' "${files[@]}" | grep -v '^common/child/' || true)
 
 [[ $(sed -n 's/^set(KELVIN_WINGS \(.*\))$/\1/p' CMakeLists.txt) == "${wings[*]}" ]] ||
   fail "CMakeLists.txt: KELVIN_WINGS are not those of ARCHITECTURE.md, in their order: ${wings[*]}"
