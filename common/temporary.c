@@ -185,29 +185,21 @@ __attribute__((noreturn)) static void remove_later(
 
 static bool start_remover(struct temporary *temporary, void (*remove_more)(pid_t owner), struct error *err)
 {
-	int ends[2];
-	pid_t owner;
+	pid_t owner = getpid();
+	int end;
 
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	temporary->remover = child_fork_linked(0, CHILD_STREAM, &end);
+	if (temporary->remover < 0)
 		return error_set_errno(err, errno, "cannot make a temporary directory");
-	owner = getpid();
-	temporary->remover = child_fork(0);
 	if (temporary->remover == 0) {
-		close(ends[1]);
 		/* Who reads our output does not wait for us. */
 		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-			if (fd != temporary->base && fd != temporary->directory && fd != ends[0])
+			if (fd != temporary->base && fd != temporary->directory && fd != end)
 				close(fd);
-		remove_later(temporary, remove_more, ends[0], owner);
+		remove_later(temporary, remove_more, end, owner);
 	}
-	if (temporary->remover < 0)
-		error_set_errno(err, errno, "cannot make a temporary directory");
-	close(ends[0]);
-	temporary->alive = ends[1];
-	if (temporary->remover > 0)
-		return true;
-	close(ends[1]);
-	return false;
+	temporary->alive = end;
+	return true;
 }
 
 /* ---- The directory ---- */

@@ -407,41 +407,44 @@ static void share_memory(struct naming_cell *cell, struct naming_child *child)
 	child->memory_bytes += all * memory_factor;
 }
 
-static void close_both(const int descriptors[2])
+/* The parent waits for several children at once, and for none of them alone. */
+static bool naming_cell_wait_for_none(const struct naming_cell *cell)
 {
-	for (size_t i = 0; i < 2; i++)
-		if (descriptors[i] >= 0)
-			close(descriptors[i]);
+	(void)fcntl(cell->input, F_SETPIPE_SZ, PIPE_BYTES);
+	return fcntl(cell->input, F_SETFL, O_NONBLOCK) == 0 && fcntl(cell->cache, F_SETFL, O_NONBLOCK) == 0;
 }
 
-static bool open_channels(int output[2], int cache[2])
-{
-	if (pipe2(output, O_CLOEXEC) != 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, cache) != 0)
-		return false;
-	(void)fcntl(output[0], F_SETPIPE_SZ, PIPE_BYTES);
-	/* The parent waits for several children at once, and for none of them alone. */
-	return fcntl(output[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(cache[0], F_SETFL, O_NONBLOCK) == 0;
-}
-
-static bool symbolize_naming_cell_start(struct naming_cell *cell, int output[2], int cache[2])
+static bool symbolize_naming_cell_start(struct naming_cell *cell)
 {
 	struct staff staff = { .cell = cell,
 		.child = { .tasks = cell->job->tasks,
 			.chosen = cell->chosen,
 			.chosen_count = cell->count,
 			.options = cell->job->options } };
+	int cache[2], output;
 
-	if (!open_channels(output, cache))
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, cache) != 0)
 		return false;
 	share_memory(cell, &staff.child);
-	staff.child.output = output[1];
 	staff.child.cache = cache[1];
-	cell->supervisor = child_fork(CHILD_IS_QUIET);
-	if (cell->supervisor == 0)
+	cell->supervisor = child_fork_linked(CHILD_IS_QUIET, CHILD_PIPE, &output);
+	if (cell->supervisor == 0) {
+		staff.child.output = output;
 		run_supervisor(&staff);
+	}
+	close(cache[1]);
+	if (cell->supervisor < 0) {
+		close(cache[0]);
+		return false;
+	}
+	cell->input = output;
+	cell->cache = cache[0];
 	/* What one owner's processes share, others' do not get. */
 	(void)madvise(cell->shares, cell->shares_bytes, MADV_DONTFORK);
-	return cell->supervisor > 0;
+	if (naming_cell_wait_for_none(cell))
+		return true;
+	naming_cell_end(cell);
+	return false;
 }
 
 bool naming_cell_init(struct naming_cell *cell, struct naming_job *job, uint32_t owner, uint32_t *chosen, size_t count,
@@ -463,26 +466,15 @@ bool naming_cell_init(struct naming_cell *cell, struct naming_job *job, uint32_t
 
 bool naming_cell_start(struct naming_cell *cell, struct error *err)
 {
-	int output[2] = { -1, -1 }, cache[2] = { -1, -1 };
-	bool ok = symbolize_naming_cell_start(cell, output, cache) ||
-		  error_set_errno(err, errno, "cannot start a process that names functions");
-
-	if (ok) {
-		cell->input = output[0];
-		cell->cache = cache[0];
-		output[0] = cache[0] = -1;
-	}
-	close_both(output);
-	close_both(cache);
-	return ok;
+	return symbolize_naming_cell_start(cell) ||
+	       error_set_errno(err, errno, "cannot start a process that names functions");
 }
 
 /* The child and the broker end with the supervisor. Nobody waits for that: what they had to say is here. */
 void naming_cell_end(struct naming_cell *cell)
 {
-	close(cell->input);
-	if (cell->cache >= 0)
-		close(cell->cache);
+	cleanup_close(&cell->input);
+	cleanup_close(&cell->cache);
 	cell->input = cell->cache = -1;
 	child_end(cell->supervisor);
 }

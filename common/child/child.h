@@ -8,10 +8,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/*
- * How child processes begin, answer and end. What one may do is for common/child/confined.h. Not for a process with
- * several threads, but for the functions about the calling process.
- */
+/* How child processes begin, answer and end. What one may do is for common/child/confined.h. */
 
 /* ---- The beginning ---- */
 
@@ -110,8 +107,8 @@ void child_end(pid_t pid);
 void child_end_with(pid_t parent);
 
 /*
- * Enters a user namespace, in which the user and the group keep their numbers, and those of the bits `more` (CLONE_NEW…
- * of clone(2)).
+ * Enters a user namespace, in which the user and the group keep their numbers; `more`: other namespaces that it enters
+ * with it (bits of clone(2)).
  */
 COMMON_MUST_CHECK
 bool child_enter_user_namespace(int more);
