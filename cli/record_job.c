@@ -253,6 +253,29 @@ static int record_runs(struct record_job *job, struct source *source)
 	return code;
 }
 
+/* The rest of the process has what it needs of the recording on disk. */
+static void record_job_prepare_end(struct record_job *job, const char *part)
+{
+	job->end = (struct memory_end){ .exit_code = is_command(job) ? CLI_EXIT_RECORDER_FAILED : CLI_EXIT_ERROR };
+	if (part[0]) {
+		snprintf(job->advice, sizeof(job->advice),
+			"the recording is kept: 'kelvin recover %s -o FILE' writes the profile", part);
+		job->end.advice = job->advice;
+	}
+	memory_set_end(&job->end);
+}
+
+static int record_job_run_source(struct record_job *job, struct source *source, const char *part)
+{
+	int code;
+
+	record_job_prepare_end(job, part);
+	interrupt_watch();
+	code = job->runs > 1 ? record_runs(job, source) : record(job, source);
+	memory_set_end(NULL);
+	return code;
+}
+
 int record_job_run(struct record_job *job)
 {
 	CLEANUP(source_cleanup) struct source *source = NULL;
@@ -274,6 +297,5 @@ int record_job_run(struct record_job *job)
 		job->live.sampler.target.streams = streams_apart_from(job->output);
 	if (!(job->has_benchmarks ? source_benchmarks_create : source_live_create)(&job->live, &source, &err))
 		return record_job_fail(job, &err);
-	interrupt_watch();
-	return job->runs > 1 ? record_runs(job, source) : record(job, source);
+	return record_job_run_source(job, source, part);
 }

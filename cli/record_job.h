@@ -4,6 +4,8 @@
 #include "cli/naming.h"
 #include "cli/source_benchmarks.h"
 
+#include <limits.h>
+
 /* One recording from the target to the file. */
 struct record_job {
 	struct source_live_options live; /* record_job_run() adds what it opens */
@@ -21,6 +23,8 @@ struct record_job {
 	struct recording_refusals refusals;    /* of all runs; what names them are those of the last run with some */
 	int64_t naming_ns;                     /* from the last sample to the file, likewise */
 	uint64_t file_bytes;
+	struct memory_end end; /* what becomes of a recording when memory is out; set by record_job_run() */
+	char advice[PATH_MAX + 128];
 	struct symbolize_options options; /* made of `naming` by record_job_run() */
 	struct progress progress;
 };

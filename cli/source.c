@@ -15,6 +15,9 @@ enum { MAX_NOTICE_BYTES = 1 << 16 };
 bool source_read(struct source *source, struct source_result *result, struct error *err)
 {
 	*result = (struct source_result){ .recording.child_status = -1 };
+	/* No failed allocation may end a recording, nor what is made of it: its errors are handled. */
+	if (source->is_live)
+		memory_set_checked(true);
 	buffer_init(&result->notices, MAX_NOTICE_BYTES);
 	return source->functions->read(source, result, err);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -84,6 +85,15 @@ static void worker_confine(const struct worker *worker)
 	worker_give_up_rights(worker, kept, OWN + worker->input_count);
 }
 
+/* Memory that is out ends the worker; its parent says so, of which file, and what was needed. */
+static void worker_prepare_end(const struct worker *worker)
+{
+	static struct memory_end end = { .exit_code = CLI_EXIT_ERROR };
+
+	end.need = worker->need;
+	memory_set_end(&end);
+}
+
 /* The end of the sanitizers would look for leaks by means that the worker does not have. */
 static _Noreturn void end_worker(int code)
 {
@@ -148,9 +158,10 @@ int worker_ask(const struct worker *worker, const void *bytes, size_t size, stru
 struct parent {
 	const struct worker *worker;
 	pid_t pid;
-	int socket, signals; /* owned; signalfd(2) of those that end the command */
-	sigset_t mask;       /* these signals */
-	bool *is_written;    /* owned, [output] */
+	int socket, signals;      /* owned; signalfd(2) of those that end the command */
+	sigset_t mask;            /* these signals */
+	bool *is_written;         /* owned, [output] */
+	struct memory_need *need; /* owned: shared with the worker, which has written it when its memory was out */
 };
 
 static void parent_deinit(struct parent *parent)
@@ -158,6 +169,8 @@ static void parent_deinit(struct parent *parent)
 	cleanup_close(&parent->socket);
 	cleanup_close(&parent->signals);
 	free(parent->is_written);
+	if (parent->need)
+		munmap(parent->need, sizeof(*parent->need));
 }
 
 /* Waits for bytes of the worker; false if the user ends the command, or the worker has ended. */
@@ -315,14 +328,21 @@ static void end_alike(int number)
 	raise(number);
 }
 
+static const char *worker_find_written(const struct parent *parent)
+{
+	const char *written = NULL;
+
+	for (size_t i = 0; i < parent->worker->output_count; i++)
+		if (parent->is_written[i])
+			written = parent->worker->outputs[i].path;
+	return written;
+}
+
 static bool refuse_crash(const struct parent *parent, int number, struct error *err)
 {
 	const struct worker *worker = parent->worker;
-	const char *written = NULL, *how = "crashed";
+	const char *written = worker_find_written(parent), *how = "crashed";
 
-	for (size_t i = 0; i < worker->output_count; i++)
-		if (parent->is_written[i])
-			written = worker->outputs[i].path;
 	if (number == SIGKILL)
 		how = "was killed";
 	if (number == SIGSYS)
@@ -335,6 +355,17 @@ static bool refuse_crash(const struct parent *parent, int number, struct error *
 			: "the file is damaged, or made to do this: make it anew, or report it (SECURITY.md)");
 }
 
+static bool refuse_need(const struct parent *parent, struct error *err)
+{
+	const char *written = worker_find_written(parent);
+
+	return error_set(err, ERROR_MEMORY,
+		"cannot read %s: out of memory: %llu more bytes were needed, beside %llu in use, and %s%s; end other programs, or allow this one more (ulimit -v, the container's limit)",
+		parent->worker->subject, (unsigned long long)parent->need->bytes,
+		(unsigned long long)parent->need->in_use, written ? written : "nothing",
+		written ? " was written before" : " was written");
+}
+
 static bool worker_judge(const struct parent *parent, int status, int *code, struct error *err)
 {
 	const struct worker *worker = parent->worker;
@@ -344,6 +375,8 @@ static bool worker_judge(const struct parent *parent, int status, int *code, str
 		return refuse_crash(parent, WTERMSIG(status), err);
 	}
 	*code = WEXITSTATUS(status);
+	if (*code == CLI_EXIT_ERROR && parent->need->bytes > 0)
+		return refuse_need(parent, err);
 	for (size_t i = 0; *code != CLI_EXIT_ERROR && i < worker->output_count; i++)
 		if (worker->outputs[i].path && strcmp(worker->outputs[i].path, "-") != 0 &&
 			!worker->outputs[i].is_optional && !parent->is_written[i])
@@ -367,9 +400,14 @@ static void choose_signals(struct parent *parent)
 
 static bool worker_prepare(struct parent *parent, struct error *err)
 {
+	struct memory_need *need;
+
 	choose_signals(parent);
-	if (!ARRAY_ZEROED(&parent->is_written, parent->worker->output_count + 1, err))
-		return false;
+	parent->is_written = memory_zeroed(parent->worker->output_count + 1, sizeof(*parent->is_written));
+	need = mmap(NULL, sizeof(*need), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (need == MAP_FAILED)
+		return error_set_memory(err);
+	parent->need = need;
 	parent->signals = signalfd(-1, &parent->mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	return parent->signals >= 0 ||
 	       error_set_errno(err, errno, "cannot start a process that reads %s", parent->worker->subject);
@@ -388,7 +426,9 @@ bool worker_run(struct worker *worker, int (*work)(void *context), void *context
 		return error_set_errno(err, errno, "cannot start a process that reads %s", worker->subject);
 	if (parent.pid == 0) {
 		worker->socket = socket;
+		worker->need = parent.need;
 		worker_confine(worker);
+		worker_prepare_end(worker);
 		end_worker(work(context));
 	}
 	parent.socket = socket;

@@ -11,7 +11,8 @@
  * or a network (common/child/rights.h, common/child/filter.h). It has the descriptors of its input, the standard
  * streams for results and messages, and its parent, which writes the outputs that the user named, and nothing else.
  *
- * The parent reads none of the foreign bytes: what it writes are bytes to it.
+ * The parent reads none of the foreign bytes: what it writes are bytes to it. A failed allocation ends the worker
+ * (common/memory.h), and the parent says which file needed how much.
  */
 
 /* A file that the user wants. `path` NULL: none; "-" is standard output, to which the worker writes itself. */
@@ -37,12 +38,14 @@ struct worker {
 	void *context;
 	bool has_children; /* the work has threads, and runs foreign libraries in children (common/child/isolated.h) */
 	int socket;        /* set by worker_run() in the child: to the parent; 0: there is none */
+	struct memory_need *need; /* set by it: what the parent reports when memory is out, which ends the worker */
 };
 
 /*
  * Runs work(context) in a worker. Its result becomes the exit code in `*code`; it prints its failures itself, and
  * writes its outputs by worker_write(). A signal that ends the worker as it would have ended the command, such as
- * Ctrl-C, ends the calling process, which leaves nothing behind. ERROR_SYSTEM: the worker crashed, or there is none.
+ * Ctrl-C, ends the calling process, which leaves nothing behind. ERROR_SYSTEM: the worker crashed, or there is none;
+ * ERROR_MEMORY.
  */
 COMMON_MUST_CHECK
 bool worker_run(struct worker *worker, int (*work)(void *context), void *context, int *code, struct error *err);

@@ -2,6 +2,7 @@
 #include "common/arena.h"
 
 #include "common/checked.h"
+#include "common/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,8 +53,10 @@ static struct arena_block *arena_add_block(struct arena *arena, size_t need)
 	if (size > left || !checked_add(size, sizeof(struct arena_block) + 63, &bytes))
 		return NULL;
 	block = aligned_alloc(64, bytes & ~(uint64_t)63);
-	if (!block)
+	if (!block) {
+		memory_fail(bytes);
 		return NULL;
+	}
 	block->next = arena->blocks;
 	block->used = 0;
 	block->size = size;

@@ -16,7 +16,10 @@ struct arena {
 void arena_init(struct arena *arena, size_t max_bytes);
 void arena_deinit(struct arena *arena);
 
-/* Zeroed memory, aligned to `alignment` (a power of two, at most 64); NULL when memory or the cap is exhausted. */
+/*
+ * Zeroed memory, aligned to `alignment` (a power of two, at most 64); NULL when the cap is exhausted, or memory where
+ * that does not end the process (common/memory.h).
+ */
 void *arena_alloc(struct arena *arena, size_t size, size_t alignment);
 
 /* `count` zeroed items; NULL also if the product overflows. */

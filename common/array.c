@@ -2,6 +2,7 @@
 #include "common/array.h"
 
 #include "common/checked.h"
+#include "common/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,21 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 	/* Copied as bytes, because the caller's pointer has another type, which `void **` must not alias. */
 	memcpy(&moved, items, sizeof(moved));
 	moved = realloc(moved, bytes);
-	if (!moved)
+	if (!moved) {
+		memory_fail(bytes);
 		return error_set_memory(err);
+	}
 	memcpy(items, &moved, sizeof(moved));
 	*capacity = grown;
 	return true;
+}
+
+void array_grow_(void **items, size_t *capacity, size_t need, size_t item_size)
+{
+	struct error err;
+
+	if (need > *capacity && !array_reserve_(items, capacity, need, item_size, ARRAY_MAX_IDS, &err))
+		memory_end(need > SIZE_MAX / item_size ? SIZE_MAX : need * item_size);
 }
 
 bool array_zeroed_(void **items, size_t count, size_t item_size, struct error *err)

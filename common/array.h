@@ -13,6 +13,8 @@
  * items: pointer to the array pointer (owned by the caller, freed with free()); NULL at first
  * capacity: number of items that have room, in and out
  * max: the cap on items; more is ERROR_LIMIT
+ *
+ * No memory ends the process, or is ERROR_MEMORY (common/memory.h).
  */
 COMMON_MUST_CHECK
 bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_size, size_t max, struct error *err);
@@ -28,7 +30,23 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 	(ARRAY_RESERVE((items), (capacity), *(count) + (size_t)1, (max), (err)) &&                                     \
 		((*(items))[(*(count))++] = __VA_ARGS__, true))
 
-/* Makes a heap array of `count` items that are 0, and points `*items` to it, which is owned by the caller. */
+/*
+ * The same for arrays without a cap of their own: no memory ends the process (common/memory.h), as do more than
+ * ARRAY_MAX_IDS items.
+ */
+void array_grow_(void **items, size_t *capacity, size_t need, size_t item_size);
+
+#define ARRAY_GROW(items, capacity, need) array_grow_((void **)(items), (capacity), (need), sizeof(**(items)))
+#define ARRAY_PUSH(items, capacity, count, ...)                                                                        \
+	do {                                                                                                           \
+		ARRAY_GROW((items), (capacity), *(count) + (size_t)1);                                                 \
+		(*(items))[(*(count))++] = __VA_ARGS__;                                                                \
+	} while (0)
+
+/*
+ * Makes a heap array of `count` items that are 0, and points `*items` to it, which is owned by the caller, for a
+ * process that records: elsewhere it is memory_zeroed().
+ */
 COMMON_MUST_CHECK
 bool array_zeroed_(void **items, size_t count, size_t item_size, struct error *err);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/buffer.h"
 
+#include "common/memory.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,7 @@ void *buffer_reserve(struct buffer *buffer, size_t size)
 		grown = need < 256 ? 256 : need + need / 2;
 		data = realloc(buffer->data, grown);
 		if (!data) {
+			memory_fail(grown);
 			buffer->failed = true;
 			return NULL;
 		}

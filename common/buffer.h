@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * A growing sequence of bytes. Failure is sticky, as in a stream: after the first append that finds no memory or
- * exceeds `max_bytes`, the buffer keeps its contents and ignores further appends. The writer checks buffer_ok() once,
- * at the end. If `data` is not NULL, a NUL follows its `size` bytes. Not thread-safe.
+ * A growing sequence of bytes. Failure is sticky, as in a stream: after the first append that exceeds `max_bytes`, or
+ * finds no memory where that does not end the process, the buffer keeps its contents and ignores further appends. The
+ * writer checks buffer_ok() once, at the end. If `data` is not NULL, a NUL follows its `size` bytes. Not thread-safe.
  */
 struct buffer {
 	char *data; /* owned */
@@ -58,6 +58,6 @@ void buffer_pass_on(struct buffer *buffer);
 void buffer_append_varint(struct buffer *buffer, uint64_t value);
 void buffer_append_zigzag(struct buffer *buffer, int64_t value);
 
-/* Checks all appends so far: ERROR_MEMORY or ERROR_LIMIT. */
+/* Checks all appends so far: ERROR_LIMIT, or ERROR_MEMORY where no memory does not end the process (memory.h). */
 COMMON_MUST_CHECK
 bool buffer_ok(const struct buffer *buffer, struct error *err);

@@ -28,6 +28,7 @@
 #include "common/in_root.h"
 #include "common/installation.h"
 #include "common/md5.h"
+#include "common/memory.h"
 #include "common/message.h"
 #include "common/order.h"
 #include "common/own_directory.h"

@@ -2,6 +2,7 @@
 #include "common/hash_map.h"
 
 #include "common/checked.h"
+#include "common/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,8 +138,10 @@ static bool hash_map_grow(struct hash_map *map, struct error *err)
 	if (!checked_mul(grown.capacity, grown.slot_size, &bytes))
 		return error_set_memory(err);
 	grown.slots = malloc(bytes);
-	if (!grown.slots)
+	if (!grown.slots) {
+		memory_fail(bytes);
 		return error_set_memory(err);
+	}
 	for (size_t i = 0; i < grown.capacity; i++)
 		*hash_map_value_at(&grown, i) = HASH_MAP_NONE;
 	for (size_t i = 0; i < map->capacity; i++)
@@ -165,4 +168,14 @@ bool hash_map_add(
 	}
 	*value = hash_map_value_at(map, slot);
 	return true;
+}
+
+uint32_t *hash_map_enter(struct hash_map *map, const void *key, uint32_t new_value, bool *added)
+{
+	struct error err;
+	uint32_t *value;
+
+	if (!hash_map_add(map, key, new_value, &value, added, &err))
+		memory_end(map->capacity * 2 * map->slot_size);
+	return value;
 }

@@ -37,11 +37,15 @@ uint32_t hash_map_get(const struct hash_map *map, const void *key);
 
 /*
  * Finds the slot of `key`, or adds it with `new_value` (not HASH_MAP_NONE) and sets `*added` to true. `*value` points
- * into the map until the next addition. Fails with ERROR_MEMORY or ERROR_LIMIT.
+ * into the map until the next addition. Fails with ERROR_LIMIT, or ERROR_MEMORY where no memory does not end the
+ * process (common/memory.h).
  */
 COMMON_MUST_CHECK
 bool hash_map_add(
 	struct hash_map *map, const void *key, uint32_t new_value, uint32_t **value, bool *added, struct error *err);
+
+/* Does the same and returns `*value`: no memory ends the process, as do more keys than the map may have. */
+uint32_t *hash_map_enter(struct hash_map *map, const void *key, uint32_t new_value, bool *added);
 
 /* The finalizer of wyhash (Wang Yi, public domain): one 64x64 multiplication folded to 64 bits. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)

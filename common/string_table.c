@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/array.h"
 #include "common/hash_map.h"
+#include "common/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +54,10 @@ static bool grow_slots(struct string_table *table, struct error *err)
 	size_t slot_count = table->slot_count ? table->slot_count * 2 : FIRST_SLOTS;
 	uint32_t *slots = malloc(slot_count * sizeof(*slots));
 
-	if (!slots)
+	if (!slots) {
+		memory_fail(slot_count * sizeof(*slots));
 		return error_set_memory(err);
+	}
 	memset(slots, 0xff, slot_count * sizeof(*slots));
 	free(table->slots);
 	table->slots = slots;
@@ -72,8 +75,10 @@ bool string_table_create(size_t max_bytes, struct string_table **table, struct e
 	struct string_table *made = calloc(1, sizeof(*made));
 	uint32_t id;
 
-	if (!made)
+	if (!made) {
+		memory_fail(sizeof(*made));
 		return error_set_memory(err);
+	}
 	arena_init(&made->arena, 0);
 	made->max_bytes = max_bytes;
 	made->seed = hash_seed();
@@ -118,6 +123,16 @@ bool string_table_add(struct string_table *table, const char *bytes, size_t size
 	}
 	*id = *slot;
 	return true;
+}
+
+uint32_t string_table_enter(struct string_table *table, const char *bytes, size_t size)
+{
+	struct error err;
+	uint32_t id;
+
+	if (!string_table_add(table, bytes, size, &id, &err))
+		memory_end(size);
+	return id;
 }
 
 bool string_table_add_text(

@@ -10,7 +10,8 @@
 /*
  * Interned strings: equal strings have equal ids. Ids count up from 0 in the order of addition; id 0 is the empty
  * string. A string may hold any bytes, NUL included; a NUL follows its last byte. Strings never move. Not thread-safe.
- * `max_bytes` caps the sum of all strings.
+ * `max_bytes` caps the sum of all strings: ERROR_LIMIT. No memory ends the process, or is ERROR_MEMORY
+ * (common/memory.h).
  */
 struct string_table; /* opaque */
 
@@ -20,6 +21,12 @@ void string_table_destroy(struct string_table *table);
 
 COMMON_MUST_CHECK
 bool string_table_add(struct string_table *table, const char *bytes, size_t size, uint32_t *id, struct error *err);
+
+/*
+ * Does the same and returns the id, for a table whose cap is beyond all memory: no memory ends the process, as does
+ * more than the cap.
+ */
+uint32_t string_table_enter(struct string_table *table, const char *bytes, size_t size);
 
 /* Adds formatted text, of which the first 1,023 bytes are kept. */
 COMMON_MUST_CHECK

@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/memory.h"
 #include "common/proc.h"
 
 #include <errno.h>
@@ -212,7 +213,10 @@ void child_end(pid_t pid)
 
 void child_end_with(pid_t parent)
 {
+	static const struct memory_end silent = { .exit_code = 1, .is_silent = true };
 	pid_t now;
+
+	memory_set_end(&silent);
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	now = getppid();

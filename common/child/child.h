@@ -102,7 +102,8 @@ void child_end(pid_t pid);
 
 /*
  * Has the kernel kill the process when its parent ends, and ends it here if the parent has ended before. The first
- * process of a process namespace cannot see that, as its parent has no number there.
+ * process of a process namespace cannot see that, as its parent has no number there. Where memory is out, the process
+ * ends silently from now on, as its parent finds that it has ended.
  */
 void child_end_with(pid_t parent);
 

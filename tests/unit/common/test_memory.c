@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Fills every container; what was in it before a failure stays. */
 static bool fill(struct hash_map *map, struct string_table *table, struct buffer *out, struct error *err)
@@ -63,10 +66,65 @@ static void every_failed_allocation_is_an_error(void **state)
 	assert_true(n > 10);
 }
 
+/* The same where nobody checks. */
+static bool fill_unchecked(void *context, struct error *err)
+{
+	size_t capacity = 0, count = 0;
+	uint32_t *items = NULL;
+
+	for (uint32_t i = 0; i < 100; i++)
+		ARRAY_PUSH(&items, &capacity, &count, i);
+	assert_int_equal(items[99], 99);
+	free(items);
+	free(memory_alloc(0));
+	free(memory_resize(memory_zeroed(0, 8), 0, 8));
+	free(memory_copy_string("text"));
+	free(memory_copy_text("text", 2));
+	free(memory_print("%s %d", "text", 1));
+	return fill_all(err);
+}
+
+static void without_checks_the_process_ends_and_says_so(void **state)
+{
+	assert_true(failing_malloc_ends(fill_unchecked, NULL) > 10);
+}
+
+static bool multiply_too_much(void *context, struct error *err)
+{
+	free(context ? memory_zeroed(SIZE_MAX / 2, 4) : memory_resize(NULL, SIZE_MAX / 2, 4));
+	return true;
+}
+
+static void end_is_told_to_a_parent(void **state)
+{
+	struct memory_need *need = mmap(NULL, sizeof(*need), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+
+	assert_ptr_not_equal(need, MAP_FAILED);
+	for (int resized = 0; resized < 2; resized++) {
+		pid_t pid = fork();
+
+		*need = (struct memory_need){ 0 };
+		if (pid == 0) {
+			const struct memory_end end = { .exit_code = 9, .need = need };
+			struct error err;
+
+			memory_set_end(&end);
+			_exit(multiply_too_much(resized ? NULL : need, &err));
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(WEXITSTATUS(status), 9);
+		assert_int_equal(need->bytes, SIZE_MAX);
+	}
+	munmap(need, sizeof(*need));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_failed_allocation_is_an_error),
+		cmocka_unit_test(without_checks_the_process_ends_and_says_so),
+		cmocka_unit_test(end_is_told_to_a_parent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
