@@ -135,6 +135,26 @@ uint32_t string_table_enter(struct string_table *table, const char *bytes, size_
 	return id;
 }
 
+struct string_table *string_table_begin(size_t max_bytes)
+{
+	struct string_table *table;
+	struct error err;
+
+	if (!string_table_create(max_bytes, &table, &err))
+		memory_end(sizeof(*table));
+	return table;
+}
+
+uint32_t string_table_enter_text(struct string_table *table, const char *format, va_list args)
+{
+	struct error err;
+	uint32_t id;
+
+	if (!string_table_add_text(table, &id, format, args, &err))
+		memory_end(1);
+	return id;
+}
+
 bool string_table_add_text(
 	struct string_table *table, uint32_t *id, const char *format, va_list args, struct error *err)
 {

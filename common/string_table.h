@@ -17,6 +17,7 @@ struct string_table; /* opaque */
 
 COMMON_MUST_CHECK
 bool string_table_create(size_t max_bytes, struct string_table **table, struct error *err);
+struct string_table *string_table_begin(size_t max_bytes); /* no memory ends the process */
 void string_table_destroy(struct string_table *table);
 
 COMMON_MUST_CHECK
@@ -32,6 +33,10 @@ uint32_t string_table_enter(struct string_table *table, const char *bytes, size_
 COMMON_MUST_CHECK
 __attribute__((format(printf, 3, 0))) bool string_table_add_text(
 	struct string_table *table, uint32_t *id, const char *format, va_list args, struct error *err);
+
+/* The same as string_table_enter() does. */
+__attribute__((format(printf, 2, 0))) uint32_t string_table_enter_text(
+	struct string_table *table, const char *format, va_list args);
 
 /* The id of a string, or UINT32_MAX if the table does not have it. */
 uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size);

@@ -186,22 +186,16 @@ static void test_no_memory(void **state)
 {
 	struct log log = { .size = 0 };
 	struct repository_history *history;
-	bool done = false;
+	struct trace trace = { 0 };
+	struct error err;
 
 	commit(&log, "a.c", "a.c", "@@ -12 +12 @@\n-slow(value);\n+fast(value);\n");
 	commit(&log, "old.c", "a.c", "@@ -12 +12 @@\n-fast(value);\n+slow(value);\n");
 	history = parse(&log);
-	for (size_t i = 0; !done; i++) {
-		struct trace trace = { 0 };
-		struct error err;
-
-		failing_malloc_after(i);
-		done = trace_lines(history, i % 2 ? DIFF_HEAD : DIFF_BASE, &function, 1, &trace, &err);
-		failing_malloc_after(SIZE_MAX);
-		if (!done)
-			assert_int_equal(err.code, ERROR_MEMORY);
-		trace_deinit(&trace);
-	}
+	for (int side = 0; side < DIFF_SIDES; side++)
+		while (failing_malloc_in_child())
+			failing_malloc_end(
+				trace_lines(history, (enum diff_side)side, &function, 1, &trace, &err), &err);
 	repository_history_destroy(history);
 }
 

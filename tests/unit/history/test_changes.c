@@ -195,16 +195,8 @@ static void memory_may_run_out(void **state)
 	fixture.effects[0] = (struct fixture_effect){ .function = 1, .from = 4, .factor = 2 };
 	fixture.seed = 1;
 	CLEANUP(summary_set_cleanup) struct summary_set *set = fixture_set(&fixture);
-	for (long allowed = 0; !history; allowed++) {
-		assert_in_range(allowed, 0, 2000);
-		failing_malloc_after((size_t)allowed);
-		if (!history_create(set, NULL, &history, &err)) {
-			failing_malloc_after(SIZE_MAX);
-			assert_int_equal(err.code, ERROR_MEMORY);
-		}
-	}
-	failing_malloc_after(SIZE_MAX);
-	history_destroy(history);
+	while (failing_malloc_in_child())
+		failing_malloc_end(history_create(set, NULL, &history, &err), &err);
 }
 
 int main(void)

@@ -160,22 +160,15 @@ static void a_metric_that_is_not_there_adds_nothing(void **state)
 	assert_int_equal(set->count, 0);
 }
 
-static void every_failed_allocation_is_an_error(void **state)
+static void without_memory_the_process_ends(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = in_blocks();
-	bool succeeded = false;
+	struct summary_set *set;
+	struct error err;
 
-	for (size_t n = 0; !succeeded; n++) {
-		CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
-		struct error err = { 0 };
-
-		assert_true(n < MOST_ALLOCATIONS);
-		failing_malloc_after(n);
-		succeeded = summary_set_create(&set, &err) && history_summarize(set, profile, &options, &err);
-		failing_malloc_after(SIZE_MAX);
-		if (!succeeded && err.code != ERROR_MEMORY)
-			fail_msg("allocation %zu: %s", n, err.message);
-	}
+	while (failing_malloc_in_child())
+		failing_malloc_end(
+			summary_set_create(&set, &err) && history_summarize(set, profile, &options, &err), &err);
 }
 
 int main(void)
@@ -187,7 +180,7 @@ int main(void)
 		cmocka_unit_test(errors_are_per_request_where_these_are_counted),
 		cmocka_unit_test(profiles_of_a_set_share_their_functions),
 		cmocka_unit_test(a_metric_that_is_not_there_adds_nothing),
-		cmocka_unit_test(every_failed_allocation_is_an_error),
+		cmocka_unit_test(without_memory_the_process_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,50 +32,48 @@ void failing_malloc_after(size_t count)
 	memory_set_checked(count != SIZE_MAX);
 }
 
-enum { DONE = 40, FAILED = 41, FAILED_OTHERWISE = 42 };
+enum { DONE = 40, FAILED = 41, FAILED_OTHERWISE = 42, ENDED = 2 };
 
-static _Noreturn void run_child(bool (*work)(void *context, struct error *err), void *context, size_t count, int errors)
-{
-	struct error err = { 0 };
-	bool ok;
-
-	dup2(errors, STDERR_FILENO);
-	left_until_failure = count;
-	ok = work(context, &err);
-	_exit(ok ? DONE : err.code == ERROR_MEMORY ? FAILED : FAILED_OTHERWISE);
-}
-
-/* Runs the work in a child, and returns whether it needed no more memory. */
-static bool child_succeeds(bool (*work)(void *context, struct error *err), void *context, size_t count)
+static void look_at_child(pid_t pid, int errors, size_t count, int *code)
 {
 	char said[1024] = "";
-	int errors[2], status;
-	pid_t pid;
+	int status;
 
-	assert_int_equal(pipe(errors), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0)
-		run_child(work, context, count, errors[1]);
-	close(errors[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(read(errors[0], said, sizeof(said) - 1) >= 0);
-	close(errors[0]);
-	if (!WIFEXITED(status) ||
-		(WEXITSTATUS(status) != 2 && WEXITSTATUS(status) != DONE && WEXITSTATUS(status) != FAILED))
-		fail_msg("without its allocation %zu the work ended with status %d: %s", count, status, said);
-	if (WEXITSTATUS(status) == 2 && strncmp(said, "kelvin: out of memory: ", 23) != 0)
-		fail_msg("without its allocation %zu the work said: %s", count, said);
-	return WEXITSTATUS(status) == DONE;
+	assert_true(read(errors, said, sizeof(said) - 1) >= 0);
+	close(errors);
+	*code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	if (*code != DONE && *code != FAILED && *code != ENDED)
+		fail_msg("without allocation %zu the child ended with status %d: %s", count, status, said);
+	if (*code == ENDED && strncmp(said, "kelvin: out of memory: ", 23) != 0)
+		fail_msg("without allocation %zu the child said: %s", count, said);
 }
 
-size_t failing_malloc_ends(bool (*work)(void *context, struct error *err), void *context)
+bool failing_malloc_in_child(void)
 {
-	size_t count = 0;
+	int errors[2], code = ENDED;
 
-	while (!child_succeeds(work, context, count))
-		assert_true(++count < 10000);
-	return count;
+	for (size_t count = 0; code != DONE; count += 1 + count / 64) {
+		pid_t pid;
+
+		assert_true(count < 100000);
+		assert_int_equal(pipe(errors), 0);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			dup2(errors[1], STDERR_FILENO);
+			left_until_failure = count;
+			return true;
+		}
+		close(errors[1]);
+		look_at_child(pid, errors[0], count, &code);
+	}
+	return false;
+}
+
+void failing_malloc_end(bool ok, const struct error *err)
+{
+	_exit(ok ? DONE : err->code == ERROR_MEMORY ? FAILED : FAILED_OTHERWISE);
 }
 
 static bool fails(void)

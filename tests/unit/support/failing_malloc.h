@@ -17,8 +17,9 @@
 void failing_malloc_after(size_t count);
 
 /*
- * Runs the work in a child for each of its allocations, without this one and all later ones: the child ends with the
- * message that memory is out, or its work fails with ERROR_MEMORY. Returns how many children that were, once one
- * succeeds.
+ * Forks a child for each allocation that what follows may lack: true in the child, which has neither this one nor any
+ * later one, does the work and calls failing_malloc_end(). The child ends before with the message that memory is out,
+ * or its work fails with ERROR_MEMORY; false in the parent, once one has succeeded.
  */
-size_t failing_malloc_ends(bool (*work)(void *context, struct error *err), void *context);
+bool failing_malloc_in_child(void);
+_Noreturn void failing_malloc_end(bool ok, const struct error *err);
