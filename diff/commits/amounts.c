@@ -10,7 +10,7 @@
  */
 static uint32_t *list_changes(const struct diff *diff, const uint32_t *partners)
 {
-	uint32_t *change_of = malloc((diff->function_count + 1) * sizeof(*change_of));
+	uint32_t *change_of = memory_alloc((diff->function_count + 1) * sizeof(*change_of));
 
 	for (size_t i = 0; change_of && i < diff->function_count; i++)
 		change_of[i] = PROFILE_NONE;
@@ -26,13 +26,11 @@ static uint32_t *list_changes(const struct diff *diff, const uint32_t *partners)
 	return change_of;
 }
 
-bool amounts_of_changes(const struct diff *diff, const uint32_t *partners, double *amounts, struct error *err)
+void amounts_of_changes(const struct diff *diff, const uint32_t *partners, double *amounts)
 {
 	CLEANUP(cleanup_free) uint32_t *change_of = list_changes(diff, partners);
-	CLEANUP(cleanup_free) uint32_t *nearest = malloc((diff->node_count + 1) * sizeof(*nearest));
+	CLEANUP(cleanup_free) uint32_t *nearest = memory_alloc((diff->node_count + 1) * sizeof(*nearest));
 
-	if (!change_of || !nearest)
-		return error_set_memory(err);
 	for (size_t i = 0; i < diff->change_count; i++)
 		amounts[i] = 0;
 	for (uint32_t i = 0; i < diff->node_count; i++) {
@@ -45,7 +43,6 @@ bool amounts_of_changes(const struct diff *diff, const uint32_t *partners, doubl
 			amounts[nearest[i]] +=
 				diff->node_self[DIFF_HEAD][i] * diff->scale.factor - diff->node_self[DIFF_BASE][i];
 	}
-	return true;
 }
 
 bool amounts_matter(const struct diff *diff, double amount)

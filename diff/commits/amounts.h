@@ -12,8 +12,7 @@
  * Fills amounts[change]: scaled, with its sign. `partners`: [function] what it is called on the other side, where it
  * was renamed; PROFILE_NONE.
  */
-COMMON_MUST_CHECK
-bool amounts_of_changes(const struct diff *diff, const uint32_t *partners, double *amounts, struct error *err);
+void amounts_of_changes(const struct diff *diff, const uint32_t *partners, double *amounts);
 
 /*
  * Returns whether the cause of a change of this amount is looked for: where the whole got slower, only of what did, and

@@ -65,27 +65,23 @@ static void blame_find_partner(
 	blame->partners[best] = gone;
 }
 
-static bool find_partners(
-	struct blame *blame, const struct repository_history *history, size_t functions, struct error *err)
+static void find_partners(struct blame *blame, const struct repository_history *history, size_t functions)
 {
-	if (!ARRAY_ZEROED(&blame->partners, functions + 1, err))
-		return false;
+	blame->partners = memory_zeroed(functions + 1, sizeof(*blame->partners));
 	for (size_t i = 0; i < functions; i++)
 		blame->partners[i] = PROFILE_NONE;
 	for (uint32_t i = 0; i < functions; i++)
 		if (blame->times[DIFF_BASE].ranges[i].path && !blame->times[DIFF_HEAD].ranges[i].path)
 			blame_find_partner(blame, history, i, functions);
-	return true;
 }
 
 /*
  * A commit that changed one function of the sampled ones is no chance where it is the slow one; one that renamed a
  * macro in all of them is nearly always there.
  */
-static bool weigh_commits(struct blame *blame, size_t commits, struct error *err)
+static void weigh_commits(struct blame *blame, size_t commits)
 {
-	if (!ARRAY_ZEROED(&blame->weights, commits + 1, err))
-		return false;
+	blame->weights = memory_zeroed(commits + 1, sizeof(*blame->weights));
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct trace *trace = &blame->traces[side];
 
@@ -96,7 +92,6 @@ static bool weigh_commits(struct blame *blame, size_t commits, struct error *err
 	}
 	for (size_t i = 0; i < commits; i++)
 		blame->weights[i] = 1 / sqrt(1 + log2(fmax(blame->weights[i], 1)));
-	return true;
 }
 
 bool blame_init(struct blame *blame, const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
@@ -112,8 +107,9 @@ bool blame_init(struct blame *blame, const struct diff *diff, const struct profi
 				&blame->traces[side], err))
 			return false;
 	}
-	return find_partners(blame, history, diff->function_count, err) &&
-	       weigh_commits(blame, history->commit_count, err);
+	find_partners(blame, history, diff->function_count);
+	weigh_commits(blame, history->commit_count);
+	return true;
 }
 
 bool blame_is_executed(const struct blame *blame, size_t commit)
@@ -215,7 +211,7 @@ static void settle_changed(const struct blame *blame, struct seen *seen)
 	}
 }
 
-static bool see(const struct blame *blame, uint32_t function, struct seen *seen, struct error *err)
+static void see(const struct blame *blame, uint32_t function, struct seen *seen)
 {
 	enum diff_side side = blame_side_of(blame, function);
 
@@ -225,8 +221,7 @@ static bool see(const struct blame *blame, uint32_t function, struct seen *seen,
 	seen->other_lines = line_times_of(&blame->times[!side],
 		blame->partners[function] == PROFILE_NONE ? function : blame->partners[function], &seen->other_count);
 	seen->kept = trace_kept_of(&blame->traces[side], function, &seen->kept_count);
-	if (!ARRAY_ZEROED(&seen->moved, seen->line_count + 1, err))
-		return false;
+	seen->moved = memory_zeroed(seen->line_count + 1, sizeof(*seen->moved));
 	for (size_t i = 0; i < seen->line_count; i++) {
 		uint32_t line = other_line(seen->kept, seen->kept_count, seen->lines[i].line);
 		double other = line ? time_at(seen->other_lines, seen->other_count, line) : 0;
@@ -238,7 +233,6 @@ static bool see(const struct blame *blame, uint32_t function, struct seen *seen,
 		seen->sum += seen->moved[i];
 	for (size_t i = 0; !(seen->sum > 0) && i < seen->line_count; i++)
 		seen->moved[i] = seen->lines[i].total;
-	return true;
 }
 
 static double nearness(uint32_t a, uint32_t b)
@@ -277,8 +271,7 @@ bool blame_function(struct blame *blame, uint32_t function, struct error *err)
 	size_t count, next;
 
 	blame->part_count = 0;
-	if (!see(blame, function, &seen, err))
-		return false;
+	see(blame, function, &seen);
 	changes = trace_changes_of(&blame->traces[seen.side], function, &count);
 	for (size_t i = 0; i < count; i = next) {
 		for (next = i + 1; next < count && changes[next].commit == changes[i].commit;)

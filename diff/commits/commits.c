@@ -68,8 +68,8 @@ static bool commits_charge(struct commits_ranking *r, size_t commit, uint32_t fu
 			return true;
 		}
 	}
-	return ARRAY_APPEND(&r->charges, &r->charge_capacity, &r->charge_count, ARRAY_MAX_IDS, r->err,
-		(struct charge){ commit, function, share });
+	ARRAY_PUSH(&r->charges, &r->charge_capacity, &r->charge_count, (struct charge){ commit, function, share });
+	return true;
 }
 
 /* ---- One change ---- */
@@ -126,7 +126,7 @@ static bool score_callers(struct commits_ranking *r, uint32_t function)
 {
 	const struct diff *diff = r->diff;
 	const double *totals = diff->node_total[r->blame.is_increase ? DIFF_HEAD : DIFF_BASE];
-	CLEANUP(cleanup_free) double *below = calloc(diff->function_count + 1, sizeof(*below));
+	CLEANUP(cleanup_free) double *below = memory_zeroed(diff->function_count + 1, sizeof(*below));
 	double sum = 0;
 
 	if (!below)
@@ -213,15 +213,12 @@ static int by_share(const void *left, const void *right)
 	return a->share != b->share ? ORDER(b->share, a->share) : ORDER(a->commit, b->commit);
 }
 
-static bool add_suspect(
-	struct commits *commits, const struct charge *charges, size_t count, double sum, struct error *err)
+static void add_suspect(struct commits *commits, const struct charge *charges, size_t count, double sum)
 {
 	struct commits_suspect *suspect = &commits->suspects[commits->suspect_count];
 
 	*suspect = (struct commits_suspect){ .commit = charges[0].commit,
-		.functions = malloc(count * sizeof(*suspect->functions)) };
-	if (!suspect->functions)
-		return error_set_memory(err);
+		.functions = memory_alloc(count * sizeof(*suspect->functions)) };
 	for (size_t i = 0; i < count; i++) {
 		suspect->functions[suspect->function_count++] = charges[i].function;
 		suspect->share += charges[i].share / sum;
@@ -229,20 +226,17 @@ static bool add_suspect(
 	commits->suspect_count += suspect->share >= least_share;
 	if (suspect->share < least_share)
 		free(suspect->functions);
-	return true;
 }
 
 static bool make_suspects(struct commits_ranking *r, struct commits *commits)
 {
-	if (!ARRAY_ZEROED(&commits->suspects, r->charge_count + 1, r->err))
-		return false;
+	commits->suspects = memory_zeroed(r->charge_count + 1, sizeof(*commits->suspects));
 	if (r->charge_count > 0)
 		qsort(r->charges, r->charge_count, sizeof(*r->charges), by_commit_and_share);
 	for (size_t i = 0, next; i < r->charge_count; i = next) {
 		for (next = i + 1; next < r->charge_count && r->charges[next].commit == r->charges[i].commit;)
 			next++;
-		if (!add_suspect(commits, &r->charges[i], next - i, r->sum, r->err))
-			return false;
+		add_suspect(commits, &r->charges[i], next - i, r->sum);
 	}
 	if (commits->suspect_count > 0)
 		qsort(commits->suspects, commits->suspect_count, sizeof(*commits->suspects), by_share);
@@ -254,15 +248,15 @@ static bool commits_rank_all(struct commits_ranking *r, const struct profile *co
 {
 	size_t count = r->history->commit_count;
 
-	if (!ARRAY_ZEROED(&r->scores, count + 1, r->err) || !ARRAY_ZEROED(&r->functions, count + 1, r->err) ||
-		!ARRAY_ZEROED(&r->amounts, r->diff->change_count + 1, r->err) ||
-		!blame_init(&r->blame, r->diff, profiles, r->history, sources, r->err) ||
-		!amounts_of_changes(r->diff, r->blame.partners, r->amounts, r->err))
+	r->scores = memory_zeroed(count + 1, sizeof(*r->scores));
+	r->functions = memory_zeroed(count + 1, sizeof(*r->functions));
+	r->amounts = memory_zeroed(r->diff->change_count + 1, sizeof(*r->amounts));
+	if (!blame_init(&r->blame, r->diff, profiles, r->history, sources, r->err))
 		return false;
+	amounts_of_changes(r->diff, r->blame.partners, r->amounts);
 	if (!charge_all(r) || !make_suspects(r, commits))
 		return false;
-	if (!ARRAY_ZEROED(&commits->is_executed, count + 1, r->err))
-		return false;
+	commits->is_executed = memory_zeroed(count + 1, sizeof(*commits->is_executed));
 	for (size_t i = 0; i < count; i++) {
 		commits->is_executed[i] = blame_is_executed(&r->blame, i);
 		commits->not_executed_count += !commits->is_executed[i];
@@ -274,15 +268,13 @@ bool commits_rank(const struct diff *diff, const struct profile *const profiles[
 	const struct repository_history *history, const struct commits_sources *sources, struct commits **commits,
 	struct error *err)
 {
-	CLEANUP(commits_cleanup) struct commits *made = calloc(1, sizeof(*made));
+	CLEANUP(commits_cleanup) struct commits *made = memory_zeroed(1, sizeof(*made));
 	CLEANUP(commits_ranking_deinit) struct commits_ranking r = { .diff = diff, .history = history, .err = err };
 
-	if (!made)
-		return error_set_memory(err);
 	made->history = history;
 	made->diff = diff;
-	if (!string_table_create(MAX_STRINGS_BYTES, &made->strings, err) ||
-		!commits_rank_all(&r, profiles, sources, made))
+	made->strings = string_table_begin(MAX_STRINGS_BYTES);
+	if (!commits_rank_all(&r, profiles, sources, made))
 		return false;
 	*commits = TAKE(made);
 	return true;

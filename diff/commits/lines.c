@@ -69,18 +69,15 @@ static void join_equal(struct line_times *times)
 bool line_times_sum(const struct diff *diff, enum diff_side side, const struct profile *profile,
 	const struct commits_sources *sources, struct line_times *times, struct error *err)
 {
-	CLEANUP(cleanup_free) bool *wanted = malloc(diff->function_count + 1);
+	CLEANUP(cleanup_free) bool *wanted = memory_alloc(diff->function_count + 1);
 	CLEANUP(diff_lines_cleanup) struct diff_lines *lines = NULL;
 
-	times->ranges = calloc(diff->function_count + 1, sizeof(*times->ranges));
-	if (!wanted || !times->ranges)
-		return error_set_memory(err);
+	times->ranges = memory_zeroed(diff->function_count + 1, sizeof(*times->ranges));
 	times->range_count = diff->function_count;
 	memset(wanted, true, diff->function_count);
 	if (!diff_lines_create(diff, side, profile, wanted, &lines, err))
 		return false;
-	if (!ARRAY_ZEROED(&times->times, lines->place_count + 1, err))
-		return false;
+	times->times = memory_zeroed(lines->place_count + 1, sizeof(*times->times));
 	for (size_t i = 0; i < lines->place_count; i++) {
 		const struct diff_place *place = &lines->places[i];
 
@@ -153,13 +150,12 @@ static size_t place_functions(
 bool line_times_bound(const struct diff *diff, enum diff_side side, const struct commits_sources *sources,
 	struct line_times *times, struct error *err)
 {
-	CLEANUP(cleanup_free) struct commits_lines_placed *placed = calloc(diff->function_count + 1, sizeof(*placed));
+	CLEANUP(cleanup_free)
+	struct commits_lines_placed *placed = memory_zeroed(diff->function_count + 1, sizeof(*placed));
 	CLEANUP(macros_deinit) struct macros macros = { 0 };
 	const char *text = NULL, *path = NULL;
 	size_t count, size = 0;
 
-	if (!placed)
-		return error_set_memory(err);
 	count = place_functions(diff, times->ranges, placed);
 	for (size_t i = 0; i < count; i++) {
 		struct line_range *range = &times->ranges[placed[i].function];

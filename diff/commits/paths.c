@@ -7,10 +7,10 @@
 
 enum { MAX_NAMES_BYTES = 256 << 20 };
 
-bool commit_paths_init(struct commit_paths *paths, struct error *err)
+void commit_paths_init(struct commit_paths *paths)
 {
 	*paths = (struct commit_paths){ 0 };
-	return string_table_create(MAX_NAMES_BYTES, &paths->names, err);
+	paths->names = string_table_begin(MAX_NAMES_BYTES);
 }
 
 void commit_paths_deinit(struct commit_paths *paths)
@@ -33,11 +33,9 @@ static bool add(struct commit_paths *paths, const char *path, const char **name,
 bool commit_paths_match(struct commit_paths *paths, enum diff_side side, const struct profile *profile,
 	const struct repository_files *files, struct error *err)
 {
-	CLEANUP(cleanup_free) bool *is_done = calloc(string_table_count(profile->strings), sizeof(*is_done));
+	CLEANUP(cleanup_free) bool *is_done = memory_zeroed(string_table_count(profile->strings), sizeof(*is_done));
 
-	paths->of_strings[side] = calloc(string_table_count(profile->strings), sizeof(char *));
-	if (!is_done || !paths->of_strings[side])
-		return error_set_memory(err);
+	paths->of_strings[side] = memory_zeroed(string_table_count(profile->strings), sizeof(char *));
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const struct profile_function *f = &profile->functions[i];
 		const char *found;
@@ -76,15 +74,12 @@ bool commit_paths_add_renames(
 	return true;
 }
 
-bool commit_paths_list(const struct commit_paths *paths, const char ***list, size_t *count, struct error *err)
+void commit_paths_list(const struct commit_paths *paths, const char ***list, size_t *count)
 {
-	const char **names = calloc(string_table_count(paths->names) + 1, sizeof(*names));
+	const char **names = memory_zeroed(string_table_count(paths->names) + 1, sizeof(*names));
 
-	if (!names)
-		return error_set_memory(err);
 	*count = 0;
 	for (uint32_t id = 1; id < string_table_count(paths->names); id++)
 		names[(*count)++] = string_table_get(paths->names, id);
 	*list = names;
-	return true;
 }

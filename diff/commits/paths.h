@@ -11,8 +11,7 @@ struct commit_paths {
 	struct string_table *names;          /* owned: each path once; id 0 is none */
 };
 
-COMMON_MUST_CHECK
-bool commit_paths_init(struct commit_paths *paths, struct error *err);
+void commit_paths_init(struct commit_paths *paths);
 void commit_paths_deinit(struct commit_paths *paths);
 
 /* Matches the files of a profile's functions with those of its commit. The system's are in no repository. */
@@ -26,5 +25,4 @@ bool commit_paths_add_renames(
 	struct commit_paths *paths, const struct repository_history *renames, bool *added, struct error *err);
 
 /* Lists all of them, as an array that belongs to the caller, of strings that do not. */
-COMMON_MUST_CHECK
-bool commit_paths_list(const struct commit_paths *paths, const char ***list, size_t *count, struct error *err);
+void commit_paths_list(const struct commit_paths *paths, const char ***list, size_t *count);

@@ -236,8 +236,8 @@ static bool ask_log(const struct asker *asker, const struct commit_paths *paths,
 	CLEANUP(cleanup_free) const char **list = NULL;
 	size_t count;
 
-	if (!commit_paths_list(paths, &list, &count, err) ||
-		!commit_range_ask(asker, LOG, list, count, MAX_LOG_BYTES, &log, err) ||
+	commit_paths_list(paths, &list, &count);
+	if (!commit_range_ask(asker, LOG, list, count, MAX_LOG_BYTES, &log, err) ||
 		!repository_parse_log(log.data, log.size, &made, err))
 		return false;
 	repository_history_destroy(*history);
@@ -370,7 +370,8 @@ static bool commit_range_find(struct asker *asker, const struct diff *diff,
 	CLEANUP(commit_paths_deinit) struct commit_paths paths = { 0 };
 	struct commits_sources sources = { .text = commit_range_read_text, .context = asker };
 
-	if (!commit_paths_init(&paths, err) || !match_side(asker, DIFF_BASE, profiles[DIFF_BASE], &paths, err) ||
+	commit_paths_init(&paths);
+	if (!match_side(asker, DIFF_BASE, profiles[DIFF_BASE], &paths, err) ||
 		!match_side(asker, DIFF_HEAD, profiles[DIFF_HEAD], &paths, err) ||
 		!read_history(asker, &paths, &findings->history, err) || !mark_updates(asker, findings->history, err))
 		return false;

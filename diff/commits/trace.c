@@ -85,9 +85,9 @@ static bool trace_add_change(struct tracer *t, struct trace_change change)
 	bool added = false;
 
 	if (!ARRAY_RESERVE(&trace->changes, &trace->change_capacity, trace->change_count + 1, MAX_LINES, t->err) ||
-		!ARRAY_RESERVE(&t->earlier, &t->earlier_capacity, trace->change_count + 1, MAX_LINES, t->err) ||
-		!hash_map_add(&t->latest, key, 0, &latest, &added, t->err))
+		!ARRAY_RESERVE(&t->earlier, &t->earlier_capacity, trace->change_count + 1, MAX_LINES, t->err))
 		return false;
+	latest = hash_map_enter(&t->latest, key, 0, &added);
 	t->earlier[trace->change_count] = *latest;
 	trace->changes[trace->change_count++] = change;
 	*latest = (uint32_t)trace->change_count;
@@ -104,8 +104,7 @@ static bool take_back(struct tracer *t, uint32_t function, uint32_t text, uint32
 	uint32_t *latest;
 	bool added = false;
 
-	if (!hash_map_add(&t->latest, key, 0, &latest, &added, t->err))
-		return false;
+	latest = hash_map_enter(&t->latest, key, 0, &added);
 	*is_same = *latest > 0;
 	if (!*is_same)
 		return true;
@@ -448,10 +447,8 @@ static bool commits_trace_back(const struct repository_history *history, const s
 	CLEANUP(tracer_deinit) struct tracer t = { .history = history, .trace = trace, .err = err };
 
 	t.file_count = string_table_count(history->strings);
-	t.files = calloc(t.file_count, sizeof(*t.files));
+	t.files = memory_zeroed(t.file_count, sizeof(*t.files));
 	hash_map_init(&t.latest, 2 * sizeof(uint32_t));
-	if (!t.files)
-		return error_set_memory(err);
 	if (!trace_start(&t, ranges, function_count))
 		return false;
 	for (size_t i = 0; i < history->commit_count; i++)
@@ -465,11 +462,12 @@ static bool commits_trace_back(const struct repository_history *history, const s
 static bool trace_forward(const struct repository_history *history, const struct line_range *ranges,
 	size_t function_count, struct trace *trace, struct error *err)
 {
-	struct repository_history turned = { 0 };
+	CLEANUP(turned_history_deinit) struct repository_history turned = { 0 };
 	size_t count = history->commit_count;
-	bool done =
-		turn_history(history, &turned, err) && commits_trace_back(&turned, ranges, function_count, trace, err);
 
+	turn_history(history, &turned);
+	if (!commits_trace_back(&turned, ranges, function_count, trace, err))
+		return false;
 	for (size_t i = 0; i < trace->change_count; i++)
 		if (trace->changes[i].commit != TRACE_NO_COMMIT)
 			trace->changes[i].commit = count - 1 - trace->changes[i].commit;
@@ -479,15 +477,15 @@ static bool trace_forward(const struct repository_history *history, const struct
 		trace->is_executed[i] = trace->is_executed[count - 1 - i];
 		trace->is_executed[count - 1 - i] = first;
 	}
-	turned_history_deinit(&turned);
-	return done;
+	return true;
 }
 
 bool trace_lines(const struct repository_history *history, enum diff_side side, const struct line_range *ranges,
 	size_t function_count, struct trace *trace, struct error *err)
 {
-	if (!ARRAY_ZEROED(&trace->is_executed, history->commit_count + 1, err) ||
-		!(side == DIFF_HEAD ? commits_trace_back : trace_forward)(history, ranges, function_count, trace, err))
+	trace->is_executed = memory_zeroed(history->commit_count + 1, sizeof(*trace->is_executed));
+	if (side == DIFF_HEAD ? !commits_trace_back(history, ranges, function_count, trace, err)
+			      : !trace_forward(history, ranges, function_count, trace, err))
 		return false;
 	trace_sort(trace);
 	return true;

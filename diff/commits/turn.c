@@ -7,7 +7,7 @@
 
 static void *turn_copy_of(const void *items, size_t count, size_t size)
 {
-	void *copy = malloc((count + 1) * size);
+	void *copy = memory_alloc((count + 1) * size);
 
 	if (copy && count > 0)
 		memcpy(copy, items, count * size);
@@ -26,7 +26,7 @@ static void turn_hunk(struct repository_hunk *hunk)
 	hunk->new_text = old.old_text;
 }
 
-bool turn_history(const struct repository_history *history, struct repository_history *turned, struct error *err)
+void turn_history(const struct repository_history *history, struct repository_history *turned)
 {
 	size_t count = history->commit_count;
 
@@ -34,15 +34,12 @@ bool turn_history(const struct repository_history *history, struct repository_hi
 	turned->commits = turn_copy_of(history->commits, count, sizeof(*turned->commits));
 	turned->hunks = turn_copy_of(history->hunks, history->hunk_count, sizeof(*turned->hunks));
 	turned->files = turn_copy_of(history->files, history->file_count, sizeof(*turned->files));
-	if (!turned->commits || !turned->hunks || !turned->files)
-		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		turned->commits[i] = history->commits[count - 1 - i];
 	for (size_t i = 0; i < history->hunk_count; i++)
 		turn_hunk(&turned->hunks[i]);
 	for (size_t i = 0; i < history->file_count; i++)
 		turned->files[i] = (struct repository_file){ history->files[i].new_path, history->files[i].old_path };
-	return true;
 }
 
 void turned_history_deinit(struct repository_history *turned)

@@ -11,12 +11,11 @@ __attribute__((format(printf, 2, 4))) static bool say(
 	struct commits *commits, const char *format, struct error *err, ...)
 {
 	va_list args;
-	bool done;
 
 	va_start(args, err);
-	done = string_table_add_text(commits->strings, &commits->verdict_text, format, args, err);
+	commits->verdict_text = string_table_enter_text(commits->strings, format, args);
 	va_end(args);
-	return done;
+	return true;
 }
 
 static bool has_proven(const struct diff *diff)

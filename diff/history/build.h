@@ -36,9 +36,7 @@ bool factors_fill(struct history_build *build, struct history_series *series, st
  * Estimates how fast the machine was in each profile of a series whose work is counted: the logarithm of the typical
  * cost of its functions, to which any number may be added. `*is_known`: enough functions tell.
  */
-COMMON_MUST_CHECK
-bool factors_speed(const struct history *history, const struct history_series *series, double *speed, bool *is_known,
-	struct error *err);
+void factors_speed(const struct history *history, const struct history_series *series, double *speed, bool *is_known);
 
 /* Fills points with the deploys. */
 COMMON_MUST_CHECK

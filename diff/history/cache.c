@@ -38,9 +38,9 @@ bool history_cache_keep(struct history_cache *cache, uint64_t key, struct buffer
 	uint32_t *found;
 	bool is_new;
 
-	if (!ARRAY_RESERVE(&cache->findings, &cache->finding_capacity, cache->finding_count + 1, MAX_FINDINGS, err) ||
-		!hash_map_add(&cache->by_key, &key, (uint32_t)cache->finding_count, &found, &is_new, err))
+	if (!ARRAY_RESERVE(&cache->findings, &cache->finding_capacity, cache->finding_count + 1, MAX_FINDINGS, err))
 		return false;
+	found = hash_map_enter(&cache->by_key, &key, (uint32_t)cache->finding_count, &is_new);
 	added = &cache->findings[cache->finding_count++];
 	*added = (struct history_cache_finding){ key, *bytes, true };
 	*found = (uint32_t)(cache->finding_count - 1);
@@ -101,10 +101,10 @@ bool history_cache_read(int fd, struct summary_set *set, struct history_cache *c
 	hash_map_init(&cache->by_key, sizeof(uint64_t));
 	buffer_init(&cache->bytes, max_cache_bytes);
 	if (fd < 0 || !file_read_opened(&file, &cache->bytes, &why) || !cache_is_whole(&cache->bytes, &head))
-		return why.code != ERROR_MEMORY || error_set_memory(err);
+		return true;
 	at = cache->bytes.data + sizeof(head);
 	if (!summary_archive_open(at, (size_t)head.archive_bytes, set, &cache->archive, &why))
-		return why.code != ERROR_MEMORY || error_set_memory(err);
+		return true;
 	rest = byte_reader_over(at + head.archive_bytes, cache->bytes.size - sizeof(head) - (size_t)head.archive_bytes);
 	return cache_read_findings(cache, &rest, err);
 }

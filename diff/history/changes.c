@@ -66,9 +66,9 @@ static bool history_changes_prepare(struct finding *f, struct error *err)
 {
 	struct history_series *series = f->series;
 
-	if (!ARRAY_ZEROED(&f->is_deploy, series->count, err) || !ARRAY_ZEROED(&f->is_barred, series->count, err) ||
-		!processes_number(f->history, series, &f->processes, err))
-		return false;
+	f->is_deploy = memory_zeroed(series->count, sizeof(*f->is_deploy));
+	f->is_barred = memory_zeroed(series->count, sizeof(*f->is_barred));
+	processes_number(f->history, series, &f->processes);
 	for (size_t i = 0; i < series->point_count; i++)
 		f->is_deploy[series->points[i].at] = true;
 	mark_starts(f);
@@ -77,10 +77,14 @@ static bool history_changes_prepare(struct finding *f, struct error *err)
 
 		f->is_barred[i] = time != 0 && time == series_summary(f->history, series, i - 1)->start_unix_ns;
 	}
-	return rows_fill(f->build, series, f->is_deploy, &f->rows, err) && rhythm_remove(f->build, &f->rows, err) &&
-	       speed_remove(f->build, &f->rows, err) && noise_fill(&f->rows, err) &&
-	       processes_number(f->history, series, &f->processes, err) &&
-	       processes_vary(f->history, &f->rows, f->processes, &f->process_rsd, err);
+	rows_fill(f->build, series, f->is_deploy, &f->rows);
+	rhythm_remove(f->build, &f->rows);
+	speed_remove(f->build, &f->rows);
+	if (!noise_fill(&f->rows, err))
+		return false;
+	processes_number(f->history, series, &f->processes);
+	processes_vary(f->history, &f->rows, f->processes, &f->process_rsd);
+	return true;
 }
 
 /* Some rows at a time, as threads are free. */
@@ -89,7 +93,6 @@ enum { ROWS_AT_A_TIME = 64 };
 struct searching {
 	const struct history_search *search;
 	struct history_candidates *found; /* [stretch of rows] */
-	struct error *errors;             /* [stretch of rows] */
 };
 
 static void search_stretch(void *context, size_t stretch)
@@ -98,49 +101,34 @@ static void search_stretch(void *context, size_t stretch)
 	size_t end = (stretch + 1) * ROWS_AT_A_TIME, count = s->search->rows->count;
 
 	for (size_t row = stretch * ROWS_AT_A_TIME; row < end && row < count; row++)
-		if (!search_row(s->search, (uint32_t)row, &s->found[stretch], &s->errors[stretch]))
-			return;
+		search_row(s->search, (uint32_t)row, &s->found[stretch]);
 }
 
 /* Takes the candidates in order of rows, whichever thread found them. */
-static bool take_candidates(struct finding *f, const struct searching *searching, size_t stretches, struct error *err)
+static void take_candidates(struct finding *f, const struct searching *searching, size_t stretches)
 {
 	for (size_t i = 0; i < stretches; i++) {
 		const struct history_candidates *found = &searching->found[i];
 
-		if (searching->errors[i].code != ERROR_NONE) {
-			*err = searching->errors[i];
-			return false;
-		}
-		if (!ARRAY_RESERVE(&f->candidates.items, &f->candidates.capacity,
-			    f->candidates.count + found->count + 1, ARRAY_MAX_IDS, err))
-			return false;
+		ARRAY_GROW(&f->candidates.items, &f->candidates.capacity, f->candidates.count + found->count + 1);
 		for (size_t k = 0; k < found->count; k++)
 			f->candidates.items[f->candidates.count++] = found->items[k];
 	}
-	return true;
 }
 
-static bool search_all(struct finding *f, struct error *err)
+static void search_all(struct finding *f)
 {
 	struct history_search search = { f->build, &f->rows, f->is_deploy, f->is_barred, f->processes, f->process_rsd,
 		whole_process_rsd, f->build->options.q };
 	size_t stretches = f->rows.count / ROWS_AT_A_TIME + 1;
-	struct searching searching = { &search, calloc(stretches, sizeof(*searching.found)),
-		calloc(stretches, sizeof(*searching.errors)) };
-	bool ok = searching.found && searching.errors;
+	struct searching searching = { &search, memory_zeroed(stretches, sizeof(*searching.found)) };
 
-	if (ok) {
-		work_pool_run(0, stretches, search_stretch, &searching);
-		ok = take_candidates(f, &searching, stretches, err);
-	} else {
-		error_set_memory(err);
-	}
-	for (size_t i = 0; searching.found && i < stretches; i++)
+	work_pool_run(0, stretches, search_stretch, &searching);
+	take_candidates(f, &searching, stretches);
+	for (size_t i = 0; i < stretches; i++)
 		free(searching.found[i].items);
 	free(searching.found);
-	free(searching.errors);
-	return ok && discovery_adjust(f->history, &f->rows, &f->candidates, count_known(f), err);
+	discovery_adjust(f->history, &f->rows, &f->candidates, count_known(f));
 }
 
 /* ---- Points ---- */
@@ -211,9 +199,7 @@ static bool points_place(struct finding *f, struct error *err)
 			candidate->is_deploy = f->is_deploy[near->at];
 			continue;
 		}
-		grown = realloc(series->points, (series->point_count + 1) * sizeof(*grown));
-		if (!grown)
-			return error_set_memory(err);
+		grown = memory_resize(series->points, series->point_count + 1, sizeof(*grown));
 		series->points = grown;
 		grown[series->point_count] = (struct history_point){ .at = candidate->at };
 		if (!facts_changed(f->history, series, candidate->at, &grown[series->point_count].fact, err) ||
@@ -295,16 +281,13 @@ static bool has_gone(const struct finding *f, const struct tested_row *row, cons
 	return false;
 }
 
-static bool history_changes_add_change(struct finding *f, const struct history_change *change, struct error *err)
+static void history_changes_add_change(struct finding *f, const struct history_change *change)
 {
 	struct history_series *series = f->series;
-	struct history_change *grown = realloc(series->changes, (series->change_count + 1) * sizeof(*grown));
+	struct history_change *grown = memory_resize(series->changes, series->change_count + 1, sizeof(*grown));
 
-	if (!grown)
-		return error_set_memory(err);
 	series->changes = grown;
 	grown[series->change_count++] = *change;
-	return true;
 }
 
 /* `edges`: 0, the points of the row, the end. `is_return`: [change] it only ends an earlier one. */
@@ -340,34 +323,29 @@ static struct history_change change_of(const struct finding *f, const struct his
 	return made;
 }
 
-static bool add_drift(struct finding *f, const struct history_drift *drift, struct error *err)
+static void add_drift(struct finding *f, const struct history_drift *drift)
 {
 	struct history_series *series = f->series;
-	struct history_drift *grown = realloc(series->drifts, (series->drift_count + 1) * sizeof(*grown));
+	struct history_drift *grown = memory_resize(series->drifts, series->drift_count + 1, sizeof(*grown));
 
 	/* Self time and the total of a function drift together. */
 	if (grown && series->drift_count > 0 && grown[series->drift_count - 1].function == drift->function) {
 		series->drifts = grown;
-		return true;
+		return;
 	}
-	if (!grown)
-		return error_set_memory(err);
 	series->drifts = grown;
 	grown[series->drift_count++] = *drift;
-	return true;
 }
 
 /* Makes the candidates of one row, in order of time, each point once. */
-static bool row_changes(struct finding *f, const struct history_candidate *candidates, size_t count, struct error *err)
+static void row_changes(struct finding *f, const struct history_candidate *candidates, size_t count)
 {
 	struct tested_row *row = &f->rows.items[candidates[0].row];
-	CLEANUP(cleanup_free) size_t *edges = malloc((count + 2) * sizeof(*edges));
-	CLEANUP(cleanup_free) bool *is_return = calloc(count, sizeof(*is_return));
+	CLEANUP(cleanup_free) size_t *edges = memory_alloc((count + 2) * sizeof(*edges));
+	CLEANUP(cleanup_free) bool *is_return = memory_zeroed(count, sizeof(*is_return));
 	struct history_drift drift = { 0 };
 	size_t found = 0;
 
-	if (!edges || !is_return)
-		return error_set_memory(err);
 	row->scale = candidates[0].scale;
 	edges[0] = 0;
 	edges[count + 1] = f->series->count;
@@ -377,27 +355,28 @@ static bool row_changes(struct finding *f, const struct history_candidate *candi
 		found += !candidates[i].is_deploy;
 		drift.q = fmin(drift.q, candidates[i].q);
 	}
-	if (drift_explains(&f->rows, row, edges + 1, count, found, &drift))
-		return add_drift(f, &drift, err);
+	if (drift_explains(&f->rows, row, edges + 1, count, found, &drift)) {
+		add_drift(f, &drift);
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct history_change change;
 
 		if (is_return[i])
 			continue;
 		change = change_of(f, &candidates[i], edges, i, count, is_return);
-		if (fabs(change.delta) >= row->least_effect && !history_changes_add_change(f, &change, err))
-			return false;
+		if (fabs(change.delta) >= row->least_effect)
+			history_changes_add_change(f, &change);
 	}
-	return true;
 }
 
-static bool all_changes(struct finding *f, struct error *err)
+static void all_changes(struct finding *f)
 {
 	struct history_candidate *items = f->candidates.items;
 	size_t count = 0;
 
 	if (f->candidates.count == 0)
-		return true;
+		return;
 	qsort(items, f->candidates.count, sizeof(*items), by_row);
 	for (size_t i = 0; i < f->candidates.count; i++) {
 		if (count == 0 || items[count - 1].row != items[i].row || items[count - 1].at != items[i].at)
@@ -408,10 +387,8 @@ static bool all_changes(struct finding *f, struct error *err)
 	for (size_t from = 0, to; from < count; from = to) {
 		for (to = from + 1; to < count && items[to].row == items[from].row;)
 			to++;
-		if (!row_changes(f, &items[from], to - from, err))
-			return false;
+		row_changes(f, &items[from], to - from);
 	}
-	return true;
 }
 
 /* ---- What is listed ---- */
@@ -460,13 +437,18 @@ static void join_self_and_total(struct history_series *series)
 
 bool changes_find(struct history_build *build, struct history_series *series, struct error *err)
 {
+	CLEANUP(finding_deinit)
 	struct finding f = { .build = build, .history = build->history, .series = series };
-	bool ok = series->count < 2 || (history_changes_prepare(&f, err) && search_all(&f, err) &&
-					       (keep_proven(&f), points_place(&f, err)) && all_changes(&f, err));
 
-	finding_deinit(&f);
-	if (!ok)
-		return false;
+	if (series->count >= 2) {
+		if (!history_changes_prepare(&f, err))
+			return false;
+		search_all(&f);
+		keep_proven(&f);
+		if (!points_place(&f, err))
+			return false;
+		all_changes(&f);
+	}
 	join_self_and_total(series);
 	if (series->change_count > 0)
 		qsort(series->changes, series->change_count, sizeof(*series->changes), by_importance);

@@ -24,6 +24,5 @@ enum history_code code_at(const struct history *history, const struct tested_row
 	size_t from, size_t at, size_t to);
 
 /* Adjusts the candidates' p for all rows: fills q. `deploys`: of the series. */
-COMMON_MUST_CHECK
-bool discovery_adjust(const struct history *history, const struct tested_rows *rows,
-	struct history_candidates *candidates, size_t deploys, struct error *err);
+void discovery_adjust(const struct history *history, const struct tested_rows *rows,
+	struct history_candidates *candidates, size_t deploys);

@@ -39,8 +39,7 @@ bool deploys_find(struct history_build *build, struct history_series *series, st
 {
 	struct history *history = build->history;
 
-	if (!ARRAY_ZEROED(&series->points, series->count, err))
-		return false;
+	series->points = memory_zeroed(series->count, sizeof(*series->points));
 	for (size_t at = 1; at < series->count; at++) {
 		struct history_point *point = &series->points[series->point_count];
 

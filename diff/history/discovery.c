@@ -99,19 +99,17 @@ static double mean_weight(const struct tested_rows *rows)
 	return count > 0 ? sum / count : 1;
 }
 
-bool discovery_adjust(const struct history *history, const struct tested_rows *rows,
-	struct history_candidates *candidates, size_t deploys, struct error *err)
+void discovery_adjust(const struct history *history, const struct tested_rows *rows,
+	struct history_candidates *candidates, size_t deploys)
 {
 	CLEANUP(cleanup_free)
-	struct step_up_member *members = malloc((candidates->count + 1) * sizeof(*members));
+	struct step_up_member *members = memory_alloc((candidates->count + 1) * sizeof(*members));
 	/* Each row was tested at each deploy, and searched once. */
 	double tests = (double)rows->count * ((double)deploys + 1);
 	double mean = mean_weight(rows);
 	bool has_whole = rows->count > 0 && rows->items[0].function == HISTORY_WHOLE;
 	size_t count = 0;
 
-	if (!members)
-		return error_set_memory(err);
 	for (uint32_t i = 0; i < candidates->count; i++) {
 		struct history_candidate *candidate = &candidates->items[i];
 
@@ -131,5 +129,4 @@ bool discovery_adjust(const struct history *history, const struct tested_rows *r
 	/* A weight above 1 does not prove what is nothing by itself. */
 	for (size_t i = 0; i < count; i++)
 		candidates->items[members[i].id].q = fmin(1, fmax(members[i].q, candidates->items[members[i].id].p));
-	return true;
 }

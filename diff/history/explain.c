@@ -94,13 +94,11 @@ enum { EXPLAIN_MAX_CHAINS = 20 };
 bool history_find(const struct diff *diff, struct buffer *out, struct error *err)
 {
 	CLEANUP(findings_deinit)
-	struct history_findings f = { malloc(diff->function_count + 1),
-		calloc(diff->function_count + 1, sizeof(*f.chains)),
-		calloc(diff->function_count + 1, sizeof(*f.is_caller)) };
+	struct history_findings f = { memory_alloc(diff->function_count + 1),
+		memory_zeroed(diff->function_count + 1, sizeof(*f.chains)),
+		memory_zeroed(diff->function_count + 1, sizeof(*f.is_caller)) };
 	size_t count = 0;
 
-	if (!f.kinds || !f.chains || !f.is_caller)
-		return error_set_memory(err);
 	memset(f.kinds, UINT8_MAX, diff->function_count + 1);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		if (explain_has_moved(&diff->functions[i]))
@@ -133,9 +131,7 @@ static bool explain_read(const struct summary_set *set, struct byte_reader *r, s
 
 	if (!byte_reader_ok(r) || most > byte_reader_left(r) / EXPLAIN_BYTES || most > EXPLAIN_MAX)
 		return error_set(err, ERROR_FORMAT, "findings of a diff: bad number of functions");
-	*found = calloc((size_t)most + 1, sizeof(**found));
-	if (!*found)
-		return error_set_memory(err);
+	*found = memory_zeroed((size_t)most + 1, sizeof(**found));
 	for (*count = 0; *count < most; ++*count) {
 		struct history_explained *e = &(*found)[*count];
 		uint64_t size = byte_reader_uleb128(r);
@@ -232,16 +228,15 @@ static void explain_callers(
 	}
 }
 
-static bool explain_apply(struct history *history, const struct history_pair *pair,
-	const struct history_explained *found, size_t count, struct error *err)
+static void explain_apply(
+	struct history *history, const struct history_pair *pair, const struct history_explained *found, size_t count)
 {
 	struct history_series *series = &history->series[pair->series];
-	CLEANUP(cleanup_free) bool *is_listed_elsewhere = calloc(series->change_count + 1, sizeof(bool));
-	CLEANUP(cleanup_free) const struct history_explained **of = calloc(series->change_count + 1, sizeof(*of));
+	CLEANUP(cleanup_free) bool *is_listed_elsewhere = memory_zeroed(series->change_count + 1, sizeof(bool));
+	CLEANUP(cleanup_free)
+	const struct history_explained **of = memory_zeroed(series->change_count + 1, sizeof(*of));
 	size_t kept = 0;
 
-	if (!is_listed_elsewhere || !of)
-		return error_set_memory(err);
 	for (size_t i = 0; i < series->change_count; i++)
 		if (series->changes[i].point == pair->point)
 			of[i] = explain_of(history, &series->changes[i], found, count);
@@ -255,7 +250,6 @@ static bool explain_apply(struct history *history, const struct history_pair *pa
 			series->changes[kept++] = series->changes[i];
 	}
 	series->change_count = kept;
-	return true;
 }
 
 bool history_apply(
@@ -265,7 +259,10 @@ bool history_apply(
 	CLEANUP(cleanup_free) struct history_explained *found = NULL;
 	size_t count = 0;
 
-	return explain_read(history->set, &r, &found, &count, err) && explain_apply(history, pair, found, count, err);
+	if (!explain_read(history->set, &r, &found, &count, err))
+		return false;
+	explain_apply(history, pair, found, count);
+	return true;
 }
 
 bool history_explain(

@@ -145,40 +145,34 @@ static int by_falling_share(const void *a, const void *b)
 	return ORDER(*(const double *)b, *(const double *)a);
 }
 
-static bool controls_keep_largest(struct factors_controls *controls, size_t chosen, struct error *err)
+static void controls_keep_largest(struct factors_controls *controls, size_t chosen)
 {
 	size_t functions = controls->history->set->function_count, count = 0;
-	CLEANUP(cleanup_free) double *shares = malloc((chosen + 1) * sizeof(*shares));
+	CLEANUP(cleanup_free) double *shares = memory_alloc((chosen + 1) * sizeof(*shares));
 
-	if (!shares)
-		return error_set_memory(err);
 	if (chosen <= MAX_CONTROLS)
-		return true;
+		return;
 	for (size_t f = 0; f < functions; f++)
 		if (controls->items[f].is_chosen)
 			shares[count++] = controls->items[f].share;
 	qsort(shares, count, sizeof(*shares), by_falling_share);
 	for (size_t f = 0; f < functions; f++)
 		controls->items[f].is_chosen &= controls->items[f].share >= shares[MAX_CONTROLS - 1];
-	return true;
 }
 
 /* Finds the typical value of each control at the present factors: the median of the profiles that have enough of it. */
-static bool controls_typify(struct factors_controls *controls, struct error *err)
+static void controls_typify(struct factors_controls *controls)
 {
 	const struct history_series *series = controls->series;
 	size_t functions = controls->history->set->function_count, total = 0;
-	CLEANUP(cleanup_free) size_t *starts = calloc(functions + 1, sizeof(*starts));
+	CLEANUP(cleanup_free) size_t *starts = memory_zeroed(functions + 1, sizeof(*starts));
 	CLEANUP(cleanup_free) struct weighted_value *values = NULL;
 
-	if (!starts)
-		return error_set_memory(err);
 	for (size_t f = 0; f < functions; f++) {
 		starts[f] = total;
 		total += controls->items[f].is_chosen ? controls->items[f].there : 0;
 	}
-	if (!ARRAY_ZEROED(&values, total + 1, err))
-		return false;
+	values = memory_zeroed(total + 1, sizeof(*values));
 	for (size_t i = 0; i < series->count; i++) {
 		const struct summary *summary = series_summary(controls->history, series, i);
 
@@ -197,7 +191,6 @@ static bool controls_typify(struct factors_controls *controls, struct error *err
 		if (control->is_chosen)
 			control->typical = weighted_median(&values[starts[f] - control->there], control->there);
 	}
-	return true;
 }
 
 static double factor_of(struct factors_controls *controls, size_t at)
@@ -218,28 +211,23 @@ static double factor_of(struct factors_controls *controls, size_t at)
 }
 
 /* Starts at equal totals, and takes turns: what functions typically are, and by how much each profile is off that. */
-static bool fill_robust(
-	const struct history *history, struct history_series *series, bool *has_controls, struct error *err)
+static void fill_robust(const struct history *history, struct history_series *series, bool *has_controls)
 {
 	size_t functions = history->set->function_count, chosen;
-	CLEANUP(cleanup_free) struct factors_control *items = calloc(functions + 1, sizeof(*items));
-	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((functions + 1) * sizeof(*ratios));
+	CLEANUP(cleanup_free) struct factors_control *items = memory_zeroed(functions + 1, sizeof(*items));
+	CLEANUP(cleanup_free) struct weighted_value *ratios = memory_alloc((functions + 1) * sizeof(*ratios));
 	struct factors_controls controls = { history, series, items, ratios };
 
-	if (!items || !ratios)
-		return error_set_memory(err);
 	controls_collect(&controls);
 	chosen = controls_choose(&controls);
 	*has_controls = chosen >= DIFF_MIN_CONTROLS;
 	if (!*has_controls)
-		return true;
-	if (!controls_keep_largest(&controls, chosen, err))
-		return false;
+		return;
+	controls_keep_largest(&controls, chosen);
 	for (int round = 0; round < FACTOR_ROUNDS; round++) {
 		double moved = 0;
 
-		if (!controls_typify(&controls, err))
-			return false;
+		controls_typify(&controls);
 		for (size_t i = 0; i < series->count; i++) {
 			double factor = factor_of(&controls, i);
 
@@ -251,23 +239,19 @@ static bool fill_robust(
 		if (moved < settled)
 			break;
 	}
-	return true;
 }
 
 /* ---- All scales ---- */
 
-static bool fill_typical_total(const struct history *history, struct history_series *series, struct error *err)
+static void fill_typical_total(const struct history *history, struct history_series *series)
 {
-	CLEANUP(cleanup_free) struct weighted_value *totals = malloc(series->count * sizeof(*totals));
+	CLEANUP(cleanup_free) struct weighted_value *totals = memory_alloc(series->count * sizeof(*totals));
 
-	if (!totals)
-		return error_set_memory(err);
 	for (size_t i = 0; i < series->count; i++)
 		totals[i] = (struct weighted_value){ series_summary(history, series, i)->total * series->factor[i], 1 };
 	series->typical_total = weighted_median(totals, series->count);
 	if (!(series->typical_total > 0))
 		series->typical_total = 1;
-	return true;
 }
 
 bool factors_fill(struct history_build *build, struct history_series *series, struct error *err)
@@ -275,8 +259,7 @@ bool factors_fill(struct history_build *build, struct history_series *series, st
 	struct history *history = build->history;
 	bool has_controls = true;
 
-	if (!ARRAY_ZEROED(&series->factor, series->count, err))
-		return false;
+	series->factor = memory_zeroed(series->count, sizeof(*series->factor));
 	series->scale = counts_requests(history, series)      ? DIFF_SCALE_PER_REQUEST
 			: has_whole_commands(history, series) ? DIFF_SCALE_PER_RUN
 							      : DIFF_SCALE_ROBUST;
@@ -288,26 +271,24 @@ bool factors_fill(struct history_build *build, struct history_series *series, st
 
 		series->factor[i] = work > 0 ? 1 / work : 0;
 	}
-	if (series->scale == DIFF_SCALE_ROBUST && !fill_robust(history, series, &has_controls, err))
-		return false;
+	if (series->scale == DIFF_SCALE_ROBUST)
+		fill_robust(history, series, &has_controls);
 	if (!has_controls &&
 		!notices_add(history, &series->notices, &series->notice_count, err,
 			"Too few functions are in most profiles: values are shares of each profile's total."))
 		return false;
-	return fill_typical_total(history, series, err);
+	fill_typical_total(history, series);
+	return true;
 }
 
-bool factors_speed(const struct history *history, const struct history_series *series, double *speed, bool *is_known,
-	struct error *err)
+void factors_speed(const struct history *history, const struct history_series *series, double *speed, bool *is_known)
 {
 	struct history_series robust = *series;
 
 	robust.factor = speed;
 	for (size_t i = 0; i < series->count; i++)
 		speed[i] = 1 / fmax(series_summary(history, series, i)->total, 1);
-	if (!fill_robust(history, &robust, is_known, err))
-		return false;
+	fill_robust(history, &robust, is_known);
 	for (size_t i = 0; i < series->count; i++)
 		speed[i] = log(series->factor[i] / speed[i]);
-	return true;
 }

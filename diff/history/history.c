@@ -39,9 +39,7 @@ bool notices_add(struct history *history, uint32_t **notices, size_t *count, str
 
 	if (*count >= HISTORY_MAX_NOTICES)
 		return true;
-	grown = realloc(*notices, (*count + 1) * sizeof(*grown));
-	if (!grown)
-		return error_set_memory(err);
+	grown = memory_resize(*notices, *count + 1, sizeof(*grown));
 	*notices = grown;
 	va_start(args, format);
 	ok = string_table_add_text(history->strings, &grown[*count], format, args, err);
@@ -67,17 +65,16 @@ static bool history_fill(struct history_build *build, struct error *err)
 bool history_create(const struct summary_set *set, const struct history_options *options, struct history **history,
 	struct error *err)
 {
-	CLEANUP(history_cleanup) struct history *made = calloc(1, sizeof(*made));
+	CLEANUP(history_cleanup) struct history *made = memory_zeroed(1, sizeof(*made));
 	struct history_build build = { made, options ? *options : (struct history_options){ 0 } };
 
-	if (!made)
-		return error_set_memory(err);
 	made->set = set;
 	if (build.options.q <= 0)
 		build.options.q = step_up_default_q;
 	if (build.options.min_effect_points <= 0)
 		build.options.min_effect_points = default_min_effect_points;
-	if (!string_table_create(HISTORY_MAX_STRING_BYTES, &made->strings, err) || !history_fill(&build, err))
+	made->strings = string_table_begin(HISTORY_MAX_STRING_BYTES);
+	if (!history_fill(&build, err))
 		return false;
 	*history = TAKE(made);
 	return true;

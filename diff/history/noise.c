@@ -149,14 +149,12 @@ static double overdispersed_part(const struct tested_rows *rows, const struct te
  * independent values. The median over functions, as few of them change at many profiles. Counts of samples are
  * independent, and functions that vary by little else say nothing of it. Needs each row's own scale.
  */
-static bool dependence_fill(struct tested_rows *rows, double *scratch, struct error *err)
+static void dependence_fill(struct tested_rows *rows, double *scratch)
 {
-	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((rows->count + 1) * sizeof(*ratios));
+	CLEANUP(cleanup_free) struct weighted_value *ratios = memory_alloc((rows->count + 1) * sizeof(*ratios));
 	size_t count = 0;
 	double correlation;
 
-	if (!ratios)
-		return error_set_memory(err);
 	for (size_t i = 0; rows->series->count >= MIN_DEPENDENT && i < rows->count; i++) {
 		struct tested_row *row = &rows->items[i];
 		double part = overdispersed_part(rows, row);
@@ -166,14 +164,13 @@ static bool dependence_fill(struct tested_rows *rows, double *scratch, struct er
 				(struct weighted_value){ noise_scale_of(rows, row, 2, scratch) / row->scale, part };
 	}
 	if (count < MIN_CORRELATIONS)
-		return true;
+		return;
 	correlation = fmin(weighted_median(ratios, count) - 1, most_correlation);
 	if (correlation < least_correlation)
-		return true;
+		return;
 	for (size_t i = 0; i < rows->count; i++)
 		rows->items[i].dependence = 1 + ((1 + correlation) / pow(1 - correlation, 2) - 1) *
 							overdispersed_part(rows, &rows->items[i]);
-	return true;
 }
 
 /* ---- All of it ---- */
@@ -191,12 +188,10 @@ bool noise_fill(struct tested_rows *rows, struct error *err)
 {
 	size_t n = rows->series->count;
 	double freedom = freedom_part * ((double)n - 1);
-	CLEANUP(cleanup_free) struct dispersion *dispersions = malloc((rows->count + 1) * sizeof(*dispersions));
-	CLEANUP(cleanup_free) double *scratch = malloc(n * sizeof(*scratch));
+	CLEANUP(cleanup_free) struct dispersion *dispersions = memory_alloc((rows->count + 1) * sizeof(*dispersions));
+	CLEANUP(cleanup_free) double *scratch = memory_alloc(n * sizeof(*scratch));
 	struct moderation moderation;
 
-	if (!dispersions || !scratch)
-		return error_set_memory(err);
 	if (n < MIN_PROFILES) {
 		assume(rows);
 		return true;
@@ -205,8 +200,9 @@ bool noise_fill(struct tested_rows *rows, struct error *err)
 		return false;
 	rows->overdispersion = moderation.overdispersion;
 	/* Once more, with weights that know of it. */
-	if (!fit(rows, dispersions, freedom, scratch, &moderation, err) || !dependence_fill(rows, scratch, err))
+	if (!fit(rows, dispersions, freedom, scratch, &moderation, err))
 		return false;
+	dependence_fill(rows, scratch);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct tested_row *row = &rows->items[i];
 		double expected = mean_variance(rows, row);

@@ -39,8 +39,7 @@ static bool processes_is_same_process(const struct history *history, const struc
 	return a->facts.command == b->facts.command && a->facts.container == b->facts.container;
 }
 
-bool processes_number(
-	const struct history *history, const struct history_series *series, uint32_t **processes, struct error *err)
+void processes_number(const struct history *history, const struct history_series *series, uint32_t **processes)
 {
 	uint32_t number = 0;
 
@@ -50,18 +49,15 @@ bool processes_number(
 
 		if (!is_attached(summary_string(history->set, summary->facts.command)) &&
 			!summary_label(history->set, summary, "started"))
-			return true;
+			return;
 	}
-	*processes = malloc(series->count * sizeof(**processes));
-	if (!*processes)
-		return error_set_memory(err);
+	*processes = memory_alloc(series->count * sizeof(**processes));
 	for (size_t i = 0; i < series->count; i++) {
 		if (i > 0 && !processes_is_same_process(history, series_summary(history, series, i - 1),
 				     series_summary(history, series, i)))
 			number++;
 		(*processes)[i] = number;
 	}
-	return true;
 }
 
 static uint64_t fingerprint_of(
@@ -94,34 +90,29 @@ static bool shows(const struct history *history, const struct tested_rows *rows,
 	return true;
 }
 
-bool processes_vary(const struct history *history, const struct tested_rows *rows, const uint32_t *processes,
-	double *rsd, struct error *err)
+void processes_vary(
+	const struct history *history, const struct tested_rows *rows, const uint32_t *processes, double *rsd)
 {
 	size_t n = rows->series->count, count = 0, capacity = 0, from = 0;
-	struct weighted_value *excesses = NULL;
-	bool ok = true;
+	CLEANUP(cleanup_free) struct weighted_value *excesses = NULL;
 
 	*rsd = history_assumed_rsd;
-	for (size_t at = 1; processes && ok && at < n; at++) {
+	for (size_t at = 1; processes && at < n; at++) {
 		size_t to = at + 1;
 
 		if (processes[at] == processes[at - 1])
 			continue;
 		while (to < n && processes[to] == processes[at])
 			to++;
-		for (size_t i = 0; ok && i < rows->count; i++) {
+		for (size_t i = 0; i < rows->count; i++) {
 			double excess;
 
 			if (!shows(history, rows, &rows->items[i], from, at, to, &excess))
 				continue;
-			ok = ARRAY_RESERVE(&excesses, &capacity, count + 1, ARRAY_MAX_IDS, err);
-			if (ok)
-				excesses[count++] = (struct weighted_value){ excess, 1 };
+			ARRAY_PUSH(&excesses, &capacity, &count, (struct weighted_value){ excess, 1 });
 		}
 		from = at;
 	}
-	if (ok && count >= MIN_SHOWN)
+	if (count >= MIN_SHOWN)
 		*rsd = sqrt(fmax(least_rsd * least_rsd, weighted_median(excesses, count)));
-	free(excesses);
-	return ok;
 }

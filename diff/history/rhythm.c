@@ -38,15 +38,14 @@ static void rhythm_deinit(struct rhythm *r)
 	free(r->counts);
 }
 
-static bool rhythm_init(struct rhythm *r, const struct history *history, const struct history_series *series,
-	int64_t period, struct error *err)
+static void rhythm_init(
+	struct rhythm *r, const struct history *history, const struct history_series *series, int64_t period)
 {
 	int64_t first = rhythm_time_of(history, series, 0);
 
-	*r = (struct rhythm){ malloc(series->count * sizeof(size_t)), malloc(series->count * sizeof(size_t)),
-		malloc(series->count * sizeof(double)), malloc(series->count * sizeof(size_t)), 0 };
-	if (!r->period || !r->phase || !r->sums || !r->counts)
-		return error_set_memory(err);
+	*r = (struct rhythm){ memory_alloc(series->count * sizeof(size_t)),
+		memory_alloc(series->count * sizeof(size_t)), memory_alloc(series->count * sizeof(double)),
+		memory_alloc(series->count * sizeof(size_t)), 0 };
 	for (size_t i = 0; i < series->count; i++) {
 		int64_t time = rhythm_time_of(history, series, i);
 		size_t own = period_of(time, first, period);
@@ -57,7 +56,6 @@ static bool rhythm_init(struct rhythm *r, const struct history *history, const s
 		r->period[i] = r->periods - 1;
 		r->phase[i] = (size_t)((double)((time - first) % period) / (double)period * PHASES) % PHASES;
 	}
-	return true;
 }
 
 static void remove_from(const struct rhythm *r, double *values, size_t count)
@@ -83,22 +81,20 @@ static void remove_from(const struct rhythm *r, double *values, size_t count)
 	}
 }
 
-bool rhythm_remove(const struct history_build *build, struct tested_rows *rows, struct error *err)
+void rhythm_remove(const struct history_build *build, struct tested_rows *rows)
 {
 	const struct history_series *series = rows->series;
 	int64_t period = build->options.period_ns;
 	struct rhythm r;
-	bool ok;
 
 	if (period <= 0 ||
 		rhythm_time_of(build->history, series, series->count - 1) - rhythm_time_of(build->history, series, 0) <
 			MIN_PERIODS * period)
-		return true;
-	ok = rhythm_init(&r, build->history, series, period, err);
-	for (size_t i = 0; ok && i < rows->count; i++)
+		return;
+	rhythm_init(&r, build->history, series, period);
+	for (size_t i = 0; i < rows->count; i++)
 		remove_from(&r, rows->items[i].values, series->count);
 	rhythm_deinit(&r);
-	return ok;
 }
 
 /*

@@ -5,8 +5,7 @@
 
 /* Takes the rhythm of history_options.period_ns out of all values; nothing where it is 0, or the series is too short.
  */
-COMMON_MUST_CHECK
-bool rhythm_remove(const struct history_build *build, struct tested_rows *rows, struct error *err);
+void rhythm_remove(const struct history_build *build, struct tested_rows *rows);
 
 /* Tells where the load has a rhythm of a day and nobody asked for it to be taken into account. */
 COMMON_MUST_CHECK

@@ -161,21 +161,18 @@ static void history_rows_add_function(const struct history_build *build, struct 
 						   .least_effect = least });
 }
 
-bool rows_fill(const struct history_build *build, const struct history_series *series, const bool *is_known,
-	struct tested_rows *rows, struct error *err)
+void rows_fill(const struct history_build *build, const struct history_series *series, const bool *is_known,
+	struct tested_rows *rows)
 {
 	const struct summary_set *set = build->history->set;
-	CLEANUP(cleanup_free) struct history_rows_sums *sums = calloc(set->function_count + 1, sizeof(*sums));
+	CLEANUP(cleanup_free) struct history_rows_sums *sums = memory_zeroed(set->function_count + 1, sizeof(*sums));
 	size_t chosen;
 
 	*rows = (struct tested_rows){ .series = series, .is_known = is_known };
-	if (!sums)
-		return error_set_memory(err);
 	sum_up(build->history, series, sums);
 	chosen = history_rows_choose(build, sums);
-	if (!ARRAY_ZEROED(&rows->items, 2 * chosen + 1, err) ||
-		!ARRAY_ZEROED(&rows->values, (2 * chosen + 1) * series->count, err))
-		return false;
+	rows->items = memory_zeroed(2 * chosen + 1, sizeof(*rows->items));
+	rows->values = memory_zeroed((2 * chosen + 1) * series->count, sizeof(*rows->values));
 	fill_values(build->history, series, sums, rows->values);
 	if (series->scale != DIFF_SCALE_ROBUST)
 		add_whole(build, rows, rows->values + 2 * chosen * series->count);
@@ -184,7 +181,6 @@ bool rows_fill(const struct history_build *build, const struct history_series *s
 			history_rows_add_function(
 				build, rows, &sums[f], f, rows->values + 2 * sums[f].index * series->count);
 	}
-	return true;
 }
 
 void rows_deinit(struct tested_rows *rows)

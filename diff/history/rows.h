@@ -45,9 +45,8 @@ struct tested_rows {
 	double overdispersion;
 };
 
-COMMON_MUST_CHECK
-bool rows_fill(const struct history_build *build, const struct history_series *series, const bool *is_known,
-	struct tested_rows *rows, struct error *err);
+void rows_fill(const struct history_build *build, const struct history_series *series, const bool *is_known,
+	struct tested_rows *rows);
 void rows_deinit(struct tested_rows *rows);
 
 /*
@@ -55,8 +54,7 @@ void rows_deinit(struct tested_rows *rows);
  * (Fisher 1932), as diff/statistics/evidence_runs.c has it. Other programs and the processor's frequency change all
  * functions alike, each in its own measure. The total stays as it is.
  */
-COMMON_MUST_CHECK
-bool speed_remove(const struct history_build *build, struct tested_rows *rows, struct error *err);
+void speed_remove(const struct history_build *build, struct tested_rows *rows);
 
 /* Returns the end of the stretch that begins at a profile: the next one with which something is known to have begun. */
 static inline size_t rows_stretch_end(const struct tested_rows *rows, size_t from)

@@ -35,21 +35,19 @@ static void sums_deinit(struct history_search_sums *sums)
 	free(sums->values);
 }
 
-static bool sums_fill(const struct tested_rows *rows, const struct tested_row *row, struct history_search_sums *sums,
-	struct error *err)
+static void search_fill_sums(
+	const struct tested_rows *rows, const struct tested_row *row, struct history_search_sums *sums)
 {
 	size_t n = rows->series->count;
 
-	*sums = (struct history_search_sums){ calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double)) };
-	if (!sums->weights || !sums->values)
-		return error_set_memory(err);
+	*sums = (struct history_search_sums){ memory_zeroed(n + 1, sizeof(double)),
+		memory_zeroed(n + 1, sizeof(double)) };
 	for (size_t i = 0; i < n; i++) {
 		double weight = noise_weight(rows, row, i);
 
 		sums->weights[i + 1] = sums->weights[i] + weight;
 		sums->values[i + 1] = sums->values[i] + weight * row->values[i];
 	}
-	return true;
 }
 
 static double mean_between(const struct history_search_sums *sums, size_t from, size_t to)
@@ -217,13 +215,13 @@ static double seeded(struct looking *l, size_t from, size_t to)
 	return splits;
 }
 
-static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t to, unsigned int depth,
-	struct history_candidates *candidates, struct error *err)
+static void search_segment(struct looking *l, uint32_t row, size_t from, size_t to, unsigned int depth,
+	struct history_candidates *candidates)
 {
 	size_t at;
 
 	if (to - from < 2 || depth == 0)
-		return true;
+		return;
 	l->p = 1;
 	l->t = 0;
 	l->least_t[0] = l->least_t[1] = 0;
@@ -235,13 +233,12 @@ static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t 
 	else
 		look_in(l, from, to);
 	if (l->p > followed)
-		return true;
-	if (!ARRAY_RESERVE(&candidates->items, &candidates->capacity, candidates->count + 1, ARRAY_MAX_IDS, err))
-		return false;
+		return;
+	ARRAY_GROW(&candidates->items, &candidates->capacity, candidates->count + 1);
 	at = l->at;
 	candidates->items[candidates->count++] = (struct history_candidate){ row, at, l->p, l->scale, l->is_deploy, 1 };
-	return search_segment(l, row, from, at, depth - 1, candidates, err) &&
-	       search_segment(l, row, at, to, depth - 1, candidates, err);
+	search_segment(l, row, from, at, depth - 1, candidates);
+	search_segment(l, row, at, to, depth - 1, candidates);
 }
 
 static int search_by_at(const void *a, const void *b)
@@ -349,18 +346,17 @@ static void retest(struct looking *l, struct history_candidate *candidates, size
 	}
 }
 
-bool search_row(
-	const struct history_search *search, uint32_t row, struct history_candidates *candidates, struct error *err)
+void search_row(const struct history_search *search, uint32_t row, struct history_candidates *candidates)
 {
 	enum { MOST_DEPTH = 32 };
 	size_t n = search->rows->series->count, first = candidates->count;
 	struct looking l = { .search = search, .row = &search->rows->items[row] };
-	bool ok = sums_fill(search->rows, l.row, &l.sums, err);
 
+	search_fill_sums(search->rows, l.row, &l.sums);
 	l.scale = l.row->scale;
 	l.compared = fmax(1, n >= SHORTEST_INTERVAL ? seeded(NULL, 0, n) : (double)n);
-	ok = ok && search_segment(&l, row, 0, n, MOST_DEPTH, candidates, err);
-	if (ok && candidates->count > first) {
+	search_segment(&l, row, 0, n, MOST_DEPTH, candidates);
+	if (candidates->count > first) {
 		size_t count = candidates->count - first;
 
 		qsort(&candidates->items[first], count, sizeof(*candidates->items), search_by_at);
@@ -368,5 +364,4 @@ bool search_row(
 		candidates->count = first + count;
 	}
 	sums_deinit(&l.sums);
-	return ok;
 }

@@ -56,18 +56,13 @@ struct history_search {
 };
 
 /* Appends the candidates of a row. */
-COMMON_MUST_CHECK
-bool search_row(
-	const struct history_search *search, uint32_t row, struct history_candidates *candidates, struct error *err);
+void search_row(const struct history_search *search, uint32_t row, struct history_candidates *candidates);
 
 /* ---- Processes ---- */
 
 /* Numbers the processes that profiles are of, on the heap; NULL: each has its own, or nothing tells. */
-COMMON_MUST_CHECK
-bool processes_number(
-	const struct history *history, const struct history_series *series, uint32_t **processes, struct error *err);
+void processes_number(const struct history *history, const struct history_series *series, uint32_t **processes);
 
 /* Estimates how much functions differ from process to process: a relative standard deviation. */
-COMMON_MUST_CHECK
-bool processes_vary(const struct history *history, const struct tested_rows *rows, const uint32_t *processes,
-	double *rsd, struct error *err);
+void processes_vary(
+	const struct history *history, const struct tested_rows *rows, const uint32_t *processes, double *rsd);

@@ -238,8 +238,7 @@ static bool series_fill(struct history *history, struct history_series *series,
 
 	buffer_init(&title, SERIES_MAX_TEXT_BYTES);
 	buffer_init(&facts, SERIES_MAX_TEXT_BYTES);
-	if (!ARRAY_ZEROED(&series->profiles, count, err))
-		return false;
+	series->profiles = memory_zeroed(count, sizeof(*series->profiles));
 	for (size_t i = 0; i < count; i++)
 		series->profiles[i] = entries[i].summary;
 	series->count = count;
@@ -278,16 +277,13 @@ bool series_find(struct history_build *build, struct error *err)
 {
 	struct history *history = build->history;
 	const struct summary_set *set = history->set;
-	CLEANUP(cleanup_free) struct history_series_entry *entries = calloc(set->count + 1, sizeof(*entries));
+	CLEANUP(cleanup_free) struct history_series_entry *entries = memory_zeroed(set->count + 1, sizeof(*entries));
 	struct string_table *keys = NULL;
 	size_t used = 0;
 	bool any_dated = false, ok;
 
-	history->series = calloc(set->count + 1, sizeof(*history->series));
-	if (!entries || !history->series)
-		return error_set_memory(err);
-	if (!string_table_create(SERIES_MAX_KEY_BYTES, &keys, err))
-		return false;
+	history->series = memory_zeroed(set->count + 1, sizeof(*history->series));
+	keys = string_table_begin(SERIES_MAX_KEY_BYTES);
 	ok = find_keys(build, entries, keys, err);
 	string_table_destroy(keys);
 	for (size_t i = 0; i < set->count; i++)

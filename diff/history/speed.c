@@ -40,20 +40,17 @@ static double slope_of(const struct tested_rows *rows, const struct tested_row *
 	return squares > 0 ? products / squares : 0;
 }
 
-bool speed_remove(const struct history_build *build, struct tested_rows *rows, struct error *err)
+void speed_remove(const struct history_build *build, struct tested_rows *rows)
 {
 	size_t n = rows->series->count;
-	CLEANUP(cleanup_free) double *speed = malloc(n * sizeof(*speed));
+	CLEANUP(cleanup_free) double *speed = memory_alloc(n * sizeof(*speed));
 	bool is_known = false;
 
 	if (rows->series->scale == DIFF_SCALE_ROBUST || n < MIN_PROFILES)
-		return true;
-	if (!speed)
-		return error_set_memory(err);
-	if (!factors_speed(build->history, rows->series, speed, &is_known, err))
-		return false;
+		return;
+	factors_speed(build->history, rows->series, speed, &is_known);
 	if (!is_known || !centre(rows, speed))
-		return true;
+		return;
 	for (size_t r = 0; r < rows->count; r++) {
 		struct tested_row *row = &rows->items[r];
 		double slope = slope_of(rows, row, speed);
@@ -61,5 +58,4 @@ bool speed_remove(const struct history_build *build, struct tested_rows *rows, s
 		for (size_t i = 0; row->function != HISTORY_WHOLE && i < n; i++)
 			row->values[i] -= slope * speed[i];
 	}
-	return true;
 }

@@ -155,11 +155,9 @@ static bool summing_binary(const struct summarize_summing *s, const struct profi
 static bool summing_binaries(const struct summarize_summing *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
-	CLEANUP(cleanup_free) bool *sampled = calloc(profile->mapping_count + 1, sizeof(*sampled));
+	CLEANUP(cleanup_free) bool *sampled = memory_zeroed(profile->mapping_count + 1, sizeof(*sampled));
 	bool has_program = false;
 
-	if (!sampled)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->location_count; i++)
 		if (profile->locations[i].mapping != PROFILE_NONE)
 			sampled[profile->locations[i].mapping] = true;

@@ -188,25 +188,23 @@ static size_t keep_rising(struct anchor *anchors, size_t count, uint32_t *piles)
 	return length;
 }
 
-static bool align_part(const struct align *align, struct listing_align_part part, int level, struct error *err);
+static void align_part(const struct align *align, struct listing_align_part part, int level);
 
-static bool align_between(const struct align *align, const struct listing_align_part *part,
-	const struct anchor *anchors, size_t count, int level, struct error *err)
+static void align_between(const struct align *align, const struct listing_align_part *part,
+	const struct anchor *anchors, size_t count, int level)
 {
 	uint32_t base = part->base, head = part->head;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!align_part(align, (struct listing_align_part){ base, anchors[i].base, head, anchors[i].head },
-			    level, err))
-			return false;
+		align_part(align, (struct listing_align_part){ base, anchors[i].base, head, anchors[i].head }, level);
 		align->match[anchors[i].base] = anchors[i].head;
 		base = anchors[i].base + 1;
 		head = anchors[i].head + 1;
 	}
-	return align_part(align, (struct listing_align_part){ base, part->base_end, head, part->head_end }, level, err);
+	align_part(align, (struct listing_align_part){ base, part->base_end, head, part->head_end }, level);
 }
 
-static bool align_part(const struct align *align, struct listing_align_part part, int level, struct error *err)
+static void align_part(const struct align *align, struct listing_align_part part, int level)
 {
 	CLEANUP(cleanup_free) struct anchor *anchors = NULL;
 	CLEANUP(cleanup_free) uint32_t *piles = NULL;
@@ -214,20 +212,19 @@ static bool align_part(const struct align *align, struct listing_align_part part
 
 	trim(align, &part);
 	if (part.base == part.base_end || part.head == part.head_end)
-		return true;
+		return;
 	if (level < MOST_LEVELS) {
-		anchors = malloc((part.base_end - part.base) * sizeof(*anchors));
-		piles = malloc((part.base_end - part.base) * sizeof(*piles));
-		if (!anchors || !piles)
-			return error_set_memory(err);
+		anchors = memory_alloc((part.base_end - part.base) * sizeof(*anchors));
+		piles = memory_alloc((part.base_end - part.base) * sizeof(*piles));
 		count = find_anchors(align, &part, anchors);
 		count = keep_rising(anchors, count, piles);
-		if (count > 0)
-			return align_between(align, &part, anchors, count, level + 1, err);
+		if (count > 0) {
+			align_between(align, &part, anchors, count, level + 1);
+			return;
+		}
 	}
 	while (part.base < part.base_end && part.head < part.head_end)
 		edit(align, &part);
-	return true;
 }
 
 bool align_lines(const struct align_side *base, const struct align_side *head, size_t line_numbers, uint32_t *match,
@@ -239,17 +236,15 @@ bool align_lines(const struct align_side *base, const struct align_side *head, s
 		.base = base->lines,
 		.head = head->lines,
 		.match = match,
-		.occurrences = calloc(line_numbers + 1, sizeof(*align.occurrences)),
-		.trace = malloc(diagonals * diagonals * sizeof(*align.trace)),
+		.occurrences = memory_zeroed(line_numbers + 1, sizeof(*align.occurrences)),
+		.trace = memory_alloc(diagonals * diagonals * sizeof(*align.trace)),
 	};
 
 	if (base->count > ALIGN_MOST_LINES || head->count > ALIGN_MOST_LINES)
 		return error_set(err, ERROR_LIMIT, "a function has %zu lines, more than can be aligned", base->count);
-	if (!align.occurrences || !align.trace)
-		return error_set_memory(err);
 	memset(match, 0xff, base->count * sizeof(*match));
-	return align_part(
-		&align, (struct listing_align_part){ 0, (uint32_t)base->count, 0, (uint32_t)head->count }, 0, err);
+	align_part(&align, (struct listing_align_part){ 0, (uint32_t)base->count, 0, (uint32_t)head->count }, 0);
+	return true;
 }
 
 /* ---- Lines that were replaced ---- */
@@ -289,8 +284,8 @@ static uint32_t likeness(struct align_text whole_a, struct align_text whole_b)
 	return (most > 0 ? (uint32_t)((front + back) * WHOLE / most) : 0) + (is_alike ? WHOLE / 2 : 0);
 }
 
-bool align_pair(const struct align_text *base, size_t base_count, const struct align_text *head, size_t head_count,
-	uint32_t *pair, struct error *err)
+void align_pair(const struct align_text *base, size_t base_count, const struct align_text *head, size_t head_count,
+	uint32_t *pair)
 {
 	size_t row = head_count + 1;
 	CLEANUP(cleanup_free) uint32_t *best = NULL;
@@ -299,9 +294,8 @@ bool align_pair(const struct align_text *base, size_t base_count, const struct a
 		pair[i] = i < head_count ? (uint32_t)i : NO_LINE;
 	if (base_count == 0 || head_count == 0 || base_count > MOST_PAIRS / head_count ||
 		(base_count == 1 && head_count == 1))
-		return true;
-	if (!ARRAY_ZEROED(&best, (base_count + 1) * row, err))
-		return false;
+		return;
+	best = memory_zeroed((base_count + 1) * row, sizeof(*best));
 	/* best[i][j]: of the lines from i and j on. A pair of any two lines is worth a little. */
 	for (size_t i = base_count; i-- > 0;)
 		for (size_t j = head_count; j-- > 0;) {
@@ -321,5 +315,4 @@ bool align_pair(const struct align_text *base, size_t base_count, const struct a
 		else
 			i++;
 	}
-	return true;
 }

@@ -37,6 +37,5 @@ struct align_text {
  * order. pair[i], for each line of `base`: the line of `head`, or UINT32_MAX. As many as possible have a partner where
  * there are many lines of each.
  */
-COMMON_MUST_CHECK
-bool align_pair(const struct align_text *base, size_t base_count, const struct align_text *head, size_t head_count,
-	uint32_t *pair, struct error *err);
+void align_pair(const struct align_text *base, size_t base_count, const struct align_text *head, size_t head_count,
+	uint32_t *pair);

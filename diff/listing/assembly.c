@@ -45,19 +45,17 @@ static void disassembly_deinit(struct disassembly *d)
 
 /* ---- Where the time was ---- */
 
-static bool list_rows(struct disassembly *d, struct error *err)
+static void list_rows(struct disassembly *d)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < d->listing->function_count; i++)
 		count += d->listing->functions[i].row_count;
-	if (!ARRAY_ZEROED(&d->rows, count + 1, err))
-		return false;
+	d->rows = memory_zeroed(count + 1, sizeof(*d->rows));
 	count = 0;
 	for (size_t i = 0; i < d->listing->function_count; i++)
 		for (size_t k = 0; k < d->listing->functions[i].row_count; k++)
 			d->rows[count++] = &d->listing->functions[i].rows[k];
-	return true;
 }
 
 /* Returns whether an address is at a line: that of an interpreter is not at one of the function that it runs. */
@@ -75,7 +73,7 @@ static bool assembly_is_at(
 }
 
 /* Adds the samples that end at a stack to the rows that they are at, or that their code was inlined at. */
-static bool listing_assembly_add_stack(struct disassembly *d, uint32_t stack, struct error *err)
+static void listing_assembly_add_stack(struct disassembly *d, uint32_t stack)
 {
 	const struct diff_lines *lines = d->listing->lines[d->side];
 	const struct profile_location *location = &d->profile->locations[d->profile->stacks[stack].location];
@@ -89,11 +87,9 @@ static bool listing_assembly_add_stack(struct disassembly *d, uint32_t stack, st
 		row = d->listing->place_rows[d->side][place];
 		if (row == PROFILE_NONE)
 			continue;
-		if (!ARRAY_APPEND(&d->spent, &d->spent_capacity, &d->spent_count, ARRAY_MAX_IDS, err,
-			    (struct spent){ row, code, location->address, lines->stack_values[stack] }))
-			return false;
+		ARRAY_PUSH(&d->spent, &d->spent_capacity, &d->spent_count,
+			(struct spent){ row, code, location->address, lines->stack_values[stack] });
 	}
-	return true;
 }
 
 static int compare_spent(const void *left, const void *right)
@@ -124,12 +120,11 @@ static void assembly_add_up(struct disassembly *d)
 /* ---- What is there ---- */
 
 /* The functions that hold code, by what was sampled in it: the last frame of a location is that which contains it. */
-static bool assembly_find_functions(struct disassembly *d, struct error *err)
+static void assembly_find_functions(struct disassembly *d)
 {
 	const struct profile *profile = d->profile;
 
-	if (!ARRAY_ZEROED(&d->functions, profile->code_count + 1, err))
-		return false;
+	d->functions = memory_zeroed(profile->code_count + 1, sizeof(*d->functions));
 	memset(d->functions, 0xff, (profile->code_count + 1) * sizeof(*d->functions));
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
@@ -139,7 +134,6 @@ static bool assembly_find_functions(struct disassembly *d, struct error *err)
 			d->functions[code - profile->codes] =
 				profile->lines[location->first_line + location->line_count - 1].function;
 	}
-	return true;
 }
 
 static bool use_decoder(struct disassembly *d, uint16_t machine)
@@ -154,28 +148,26 @@ static bool use_decoder(struct disassembly *d, uint16_t machine)
 }
 
 /* Finds where instructions begin. Where bytes are none, one is passed over. */
-static bool assembly_decode(struct disassembly *d, const struct profile_code *code, struct error *err)
+static void assembly_decode(struct disassembly *d, const struct profile_code *code)
 {
 	struct decoded *decoded = &d->decoded;
 	uint32_t offset = 0;
 
 	if (decoded->code == code)
-		return true;
+		return;
 	decoded->code = code;
 	decoded->count = 0;
 	if (!use_decoder(d, code->machine))
-		return true;
+		return;
 	while (offset < code->size) {
 		struct machine_fields fields;
 
-		if (!ARRAY_APPEND(&decoded->offsets, &decoded->capacity, &decoded->count, ARRAY_MAX_IDS, err, offset))
-			return false;
+		ARRAY_PUSH(&decoded->offsets, &decoded->capacity, &decoded->count, offset);
 		offset +=
 			d->decoder->machine->find_fields(d->decoder, code->bytes + offset, code->size - offset, &fields)
 				? fields.size
 				: 1;
 	}
-	return true;
 }
 
 /* Returns the instruction that begins at an address; `count`: none does. */
@@ -242,20 +234,18 @@ static int assembly_compare_times(const void *left, const void *right)
 }
 
 /* The time that an instruction must have so that no more than the most of a line are shown. */
-static bool find_least(const struct spent *spent, size_t count, double *least, struct error *err)
+static void find_least(const struct spent *spent, size_t count, double *least)
 {
 	CLEANUP(cleanup_free) double *times = NULL;
 
 	*least = 0;
 	if (count <= LISTING_MOST_OF_LINE)
-		return true;
-	if (!ARRAY_ZEROED(&times, count, err))
-		return false;
+		return;
+	times = memory_zeroed(count, sizeof(*times));
 	for (size_t i = 0; i < count; i++)
 		times[i] = spent[i].time;
 	qsort(times, count, sizeof(*times), assembly_compare_times);
 	*least = times[LISTING_MOST_OF_LINE - 1];
-	return true;
 }
 
 /* The instructions of a row that are shown so far. */
@@ -297,14 +287,12 @@ static bool assembly_add_row(struct disassembly *d, const struct spent *spent, s
 	size_t sampled = 0;
 	double least;
 
-	if (!find_least(spent, count, &least, err))
-		return false;
+	find_least(spent, count, &least);
 	row->first_instruction[d->side] = (uint32_t)*all;
 	for (size_t i = 0; i < count; i++) {
 		size_t index;
 
-		if (!assembly_decode(d, spent[i].code, err))
-			return false;
+		assembly_decode(d, spent[i].code);
 		index = find_instruction(&d->decoded, spent[i].address);
 		if (index == d->decoded.count)
 			continue;
@@ -328,11 +316,11 @@ static bool disassemble_side(struct disassembly *d, struct error *err)
 
 	if (!lines || d->profile->code_count == 0)
 		return true;
-	if (!list_rows(d, err) || !assembly_find_functions(d, err))
-		return false;
+	list_rows(d);
+	assembly_find_functions(d);
 	for (uint32_t stack = 1; stack < d->profile->stack_count; stack++)
-		if (lines->stack_values[stack] > 0 && !listing_assembly_add_stack(d, stack, err))
-			return false;
+		if (lines->stack_values[stack] > 0)
+			listing_assembly_add_stack(d, stack);
 	assembly_add_up(d);
 	for (size_t first = 0, end; first < d->spent_count; first = end) {
 		end = first + 1;

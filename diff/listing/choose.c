@@ -147,14 +147,12 @@ bool choose_functions(const struct diff *diff, const struct listing_options *opt
 	struct error *err)
 {
 	CLEANUP(cleanup_free)
-	struct choose_candidate *candidates = malloc((diff->function_count + 1) * sizeof(*candidates));
+	struct choose_candidate *candidates = memory_alloc((diff->function_count + 1) * sizeof(*candidates));
 
 	*choice = (struct listing_choice){
-		.chosen = calloc(diff->function_count + 1, sizeof(*choice->chosen)),
-		.named = calloc(diff->function_count + 1, sizeof(*choice->named)),
+		.chosen = memory_zeroed(diff->function_count + 1, sizeof(*choice->chosen)),
+		.named = memory_zeroed(diff->function_count + 1, sizeof(*choice->named)),
 	};
-	if (!candidates || !choice->chosen || !choice->named)
-		return error_set_memory(err);
 	if (options->functions && !choose_by_name(diff, options->functions, choice, err))
 		return false;
 	if (options->proven > 0)

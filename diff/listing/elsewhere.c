@@ -59,11 +59,9 @@ static bool name_other(struct lister *lister, enum diff_side number, const struc
 static bool elsewhere_collect(struct lister *lister, enum diff_side number, const struct lister_side *side,
 	struct others *others, struct error *err)
 {
-	CLEANUP(cleanup_free) struct other *all = malloc((side->other_count + 1) * sizeof(*all));
+	CLEANUP(cleanup_free) struct other *all = memory_alloc((side->other_count + 1) * sizeof(*all));
 	size_t count = 0;
 
-	if (!all)
-		return error_set_memory(err);
 	for (size_t i = 0; i < side->other_count; i++) {
 		const struct diff_place *place = &lister->places[number].lines->places[side->others[i]];
 
@@ -130,10 +128,8 @@ static bool elsewhere_add_row(struct lister *lister, struct listing_function *li
 bool lister_add_elsewhere(struct lister *lister, struct listing_function *listed,
 	const struct lister_side sides[DIFF_SIDES], size_t *capacity, struct error *err)
 {
-	CLEANUP(cleanup_free) struct others *others = calloc(DIFF_SIDES, sizeof(*others));
+	CLEANUP(cleanup_free) struct others *others = memory_zeroed(DIFF_SIDES, sizeof(*others));
 
-	if (!others)
-		return error_set_memory(err);
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
 		if (!elsewhere_collect(lister, (enum diff_side)side, &sides[side], &others[side], err))
 			return false;

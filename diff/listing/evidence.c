@@ -55,16 +55,15 @@ static void add_groups(struct judging *judging, const struct listing_function *l
 	}
 }
 
-static bool listing_evidence_make_groups(struct judging *judging, struct error *err)
+static void listing_evidence_make_groups(struct judging *judging)
 {
 	const struct lister *lister = judging->lister;
 	size_t first_row = 0;
 
-	if (!ARRAY_ZEROED(&judging->rows, lister->row_count + 1, err) ||
-		!ARRAY_ZEROED(&judging->groups, lister->row_count + 1, err) ||
-		!ARRAY_ZEROED(&judging->names, lister->row_count + 1, err) ||
-		!ARRAY_ZEROED(&judging->name_list, lister->row_count + 1, err))
-		return false;
+	judging->rows = memory_zeroed(lister->row_count + 1, sizeof(*judging->rows));
+	judging->groups = memory_zeroed(lister->row_count + 1, sizeof(*judging->groups));
+	judging->names = memory_zeroed(lister->row_count + 1, sizeof(*judging->names));
+	judging->name_list = memory_zeroed(lister->row_count + 1, sizeof(*judging->name_list));
 	memset(judging->groups, 0xff, (lister->row_count + 1) * sizeof(*judging->groups));
 	for (size_t i = 0; i < lister->listing->function_count; i++) {
 		const struct listing_function *listed = &lister->listing->functions[i];
@@ -73,7 +72,6 @@ static bool listing_evidence_make_groups(struct judging *judging, struct error *
 			add_groups(judging, listed, first_row);
 		first_row += listed->row_count;
 	}
-	return true;
 }
 
 /* ---- Samples ---- */
@@ -95,8 +93,8 @@ static void listing_evidence_grouping_deinit(struct listing_evidence_grouping *g
 }
 
 /* Appends the groups of a sample, the outermost first: a chain leads outwards. */
-static bool listing_evidence_add_sample(const struct judging *judging, enum diff_side side, uint32_t sample,
-	struct listing_evidence_grouping *grouping, struct error *err)
+static void listing_evidence_add_sample(
+	const struct judging *judging, enum diff_side side, uint32_t sample, struct listing_evidence_grouping *grouping)
 {
 	const struct lister_places *places = &judging->lister->places[side];
 	const struct diff_lines *lines = places->lines;
@@ -109,8 +107,7 @@ static bool listing_evidence_add_sample(const struct judging *judging, enum diff
 
 		if (group == PROFILE_NONE || grouping->met[group] == sample + 1)
 			continue;
-		if (!ARRAY_APPEND(&grouping->groups, &grouping->capacity, &grouping->count, ARRAY_MAX_IDS, err, group))
-			return false;
+		ARRAY_PUSH(&grouping->groups, &grouping->capacity, &grouping->count, group);
 		grouping->met[group] = sample + 1;
 	}
 	for (size_t i = start, j = grouping->count; i + 1 < j; i++, j--) {
@@ -119,7 +116,6 @@ static bool listing_evidence_add_sample(const struct judging *judging, enum diff
 		grouping->groups[j - 1] = grouping->groups[i];
 		grouping->groups[i] = other;
 	}
-	return true;
 }
 
 static bool regroup(struct judging *judging, enum diff_side side, struct error *err)
@@ -128,23 +124,21 @@ static bool regroup(struct judging *judging, enum diff_side side, struct error *
 	const struct profile *profile = judging->lister->profiles[side];
 	CLEANUP(listing_evidence_grouping_deinit)
 	struct listing_evidence_grouping grouping = {
-		.first = malloc((profile->sample_count + 1) * sizeof(*grouping.first)),
-		.left_out = malloc((profile->sample_count + 1) * sizeof(*grouping.left_out)),
-		.met = calloc(judging->group_count + 1, sizeof(*grouping.met)),
+		.first = memory_alloc((profile->sample_count + 1) * sizeof(*grouping.first)),
+		.left_out = memory_alloc((profile->sample_count + 1) * sizeof(*grouping.left_out)),
+		.met = memory_zeroed(judging->group_count + 1, sizeof(*grouping.met)),
 	};
 	struct profile_regrouping regrouping = {
 		.names = judging->name_list, .group_count = judging->group_count, .rest = rest_name
 	};
 
-	if (!grouping.first || !grouping.left_out || !grouping.met ||
-		!ARRAY_RESERVE(&grouping.groups, &grouping.capacity, 1, ARRAY_MAX_IDS, err))
-		return error_set_memory(err);
+	ARRAY_GROW(&grouping.groups, &grouping.capacity, 1);
 	for (uint32_t i = 0; i < profile->sample_count; i++) {
 		grouping.first[i] = (uint32_t)grouping.count;
 		/* Interrupts are no time of the program's own. */
 		grouping.left_out[i] = diff->nodes[diff->sample_nodes[side][i]].flags & DIFF_NODE_INTERRUPT;
-		if (!grouping.left_out[i] && !listing_evidence_add_sample(judging, side, i, &grouping, err))
-			return false;
+		if (!grouping.left_out[i])
+			listing_evidence_add_sample(judging, side, i, &grouping);
 	}
 	grouping.first[profile->sample_count] = (uint32_t)grouping.count;
 	regrouping.first = grouping.first;
@@ -186,8 +180,7 @@ bool lister_judge_rows(struct lister *lister, struct error *err)
 
 	if (lister->diff->sides != DIFF_SIDES)
 		return true;
-	if (!listing_evidence_make_groups(&judging, err))
-		return false;
+	listing_evidence_make_groups(&judging);
 	if (judging.group_count == 0)
 		return true;
 	for (int side = 0; side < DIFF_SIDES; side++)

@@ -78,15 +78,15 @@ static int listing_by_function(const void *left, const void *right, void *contex
 	return a->line != b->line ? ORDER(a->line, b->line) : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
-static bool index_places(struct lister *lister, enum diff_side side, struct error *err)
+static void index_places(struct lister *lister, enum diff_side side)
 {
 	struct lister_places *places = &lister->places[side];
 	size_t count = places->lines->place_count, functions = lister->diff->function_count;
 	struct sorting sorting = { lister->profiles[side], places->lines->places };
 
-	if (!ARRAY_ZEROED(&places->order, count + 1, err) || !ARRAY_ZEROED(&places->rows, count + 1, err) ||
-		!ARRAY_ZEROED(&places->first, functions + 2, err))
-		return false;
+	places->order = memory_zeroed(count + 1, sizeof(*places->order));
+	places->rows = memory_zeroed(count + 1, sizeof(*places->rows));
+	places->first = memory_zeroed(functions + 2, sizeof(*places->first));
 	memset(places->rows, 0xff, (count + 1) * sizeof(*places->rows));
 	for (uint32_t i = 0; i < count; i++) {
 		places->order[i] = i;
@@ -95,7 +95,6 @@ static bool index_places(struct lister *lister, enum diff_side side, struct erro
 	for (size_t i = 1; i <= functions; i++)
 		places->first[i] += places->first[i - 1];
 	qsort_r(places->order, count, sizeof(*places->order), listing_by_function, &sorting);
-	return true;
 }
 
 static bool listing_find_places(struct lister *lister, const bool *chosen, struct error *err)
@@ -104,9 +103,9 @@ static bool listing_find_places(struct lister *lister, const bool *chosen, struc
 		sources_init(&lister->sources[side], lister->profiles[side], (enum diff_side)side,
 			lister->options->opener, lister->listing->strings);
 		if (!diff_lines_create(lister->diff, (enum diff_side)side, lister->profiles[side], chosen,
-			    &lister->places[side].lines, err) ||
-			!index_places(lister, (enum diff_side)side, err))
+			    &lister->places[side].lines, err))
 			return false;
+		index_places(lister, (enum diff_side)side);
 	}
 	return true;
 }
@@ -127,8 +126,7 @@ static bool listing_list_functions(struct lister *lister, const struct listing_c
 
 	for (size_t i = 0; i < lister->diff->function_count; i++)
 		count += choice->chosen[i];
-	if (!ARRAY_ZEROED(&listing->functions, count + 1, err))
-		return false;
+	listing->functions = memory_zeroed(count + 1, sizeof(*listing->functions));
 	for (uint32_t i = 0; i < lister->diff->function_count; i++) {
 		struct listing_function *listed = &listing->functions[listing->function_count];
 
@@ -145,12 +143,9 @@ static bool listing_list_functions(struct lister *lister, const struct listing_c
 
 static bool lister_init(struct lister *lister, struct error *err)
 {
-	struct listing *listing = lister->listing = calloc(1, sizeof(*listing));
+	struct listing *listing = lister->listing = memory_zeroed(1, sizeof(*listing));
 
-	if (!listing)
-		return error_set_memory(err);
-	if (!string_table_create(most_string_bytes, &listing->strings, err))
-		return false;
+	listing->strings = string_table_begin(most_string_bytes);
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++) {
 		const struct listing_opener *opener = lister->options->opener;
 		const char *revision = opener ? opener->revision[side] : NULL;

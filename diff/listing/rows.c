@@ -59,16 +59,13 @@ static void number_rest(uint32_t *numbers, size_t count, size_t *next)
 static bool match_texts(const struct lister_side sides[DIFF_SIDES], uint32_t *match, struct error *err)
 {
 	const struct lister_side *base = &sides[DIFF_BASE], *head = &sides[DIFF_HEAD];
-	CLEANUP(cleanup_free) uint32_t *of_base = malloc((base->count + 1) * sizeof(*of_base));
-	CLEANUP(cleanup_free) uint32_t *of_head = malloc((head->count + 1) * sizeof(*of_head));
+	CLEANUP(cleanup_free) uint32_t *of_base = memory_alloc((base->count + 1) * sizeof(*of_base));
+	CLEANUP(cleanup_free) uint32_t *of_head = memory_alloc((head->count + 1) * sizeof(*of_head));
 	struct string_table *texts = NULL;
 	size_t unknown = 0, next;
 	bool done;
 
-	if (!of_base || !of_head)
-		return error_set_memory(err);
-	if (!string_table_create(most_text_bytes, &texts, err))
-		return false;
+	texts = string_table_begin(most_text_bytes);
 	done = number_texts(base, texts, of_base, &unknown, err) && number_texts(head, texts, of_head, &unknown, err);
 	if (done) {
 		next = string_table_count(texts);
@@ -156,21 +153,18 @@ static bool add_hunk(
 {
 	size_t counts[DIFF_SIDES] = { to[DIFF_BASE] - from[DIFF_BASE], to[DIFF_HEAD] - from[DIFF_HEAD] };
 	CLEANUP(cleanup_free)
-	struct align_text *texts = malloc((counts[DIFF_BASE] + counts[DIFF_HEAD] + 1) * sizeof(*texts));
-	CLEANUP(cleanup_free) uint32_t *pair = malloc((counts[DIFF_BASE] + 1) * sizeof(*pair));
+	struct align_text *texts = memory_alloc((counts[DIFF_BASE] + counts[DIFF_HEAD] + 1) * sizeof(*texts));
+	CLEANUP(cleanup_free) uint32_t *pair = memory_alloc((counts[DIFF_BASE] + 1) * sizeof(*pair));
 	size_t head = from[DIFF_HEAD];
 
-	if (!texts || !pair)
-		return error_set_memory(err);
 	for (size_t i = 0; i < counts[DIFF_BASE] + counts[DIFF_HEAD]; i++)
 		texts[i] = i < counts[DIFF_BASE]
 				   ? shown_text(&rows->sides[DIFF_BASE], from[DIFF_BASE] + i)
 				   : shown_text(&rows->sides[DIFF_HEAD], from[DIFF_HEAD] + i - counts[DIFF_BASE]);
 	/* Without texts, lines that have no partner by their distance have none. */
 	memset(pair, 0xff, counts[DIFF_BASE] * sizeof(*pair));
-	if (rows->has_texts &&
-		!align_pair(texts, counts[DIFF_BASE], texts + counts[DIFF_BASE], counts[DIFF_HEAD], pair, err))
-		return false;
+	if (rows->has_texts)
+		align_pair(texts, counts[DIFF_BASE], texts + counts[DIFF_BASE], counts[DIFF_HEAD], pair);
 	for (size_t i = 0; i < counts[DIFF_BASE]; i++) {
 		size_t partner = pair[i] == UINT32_MAX ? SIZE_MAX : from[DIFF_HEAD] + pair[i];
 
@@ -267,14 +261,12 @@ static void fold(struct listing_function *listed, const bool *kept, uint32_t *mo
 	listed->row_count = count;
 }
 
-static bool fold_rows(struct listing_rows *rows, struct error *err)
+static void fold_rows(struct listing_rows *rows)
 {
 	struct listing_function *listed = rows->listed;
-	CLEANUP(cleanup_free) bool *kept = calloc(listed->row_count + 1, sizeof(*kept));
-	CLEANUP(cleanup_free) uint32_t *moved = malloc((listed->row_count + 1) * sizeof(*moved));
+	CLEANUP(cleanup_free) bool *kept = memory_zeroed(listed->row_count + 1, sizeof(*kept));
+	CLEANUP(cleanup_free) uint32_t *moved = memory_alloc((listed->row_count + 1) * sizeof(*moved));
 
-	if (!kept || !moved)
-		return error_set_memory(err);
 	listing_mark_shown(listed, kept);
 	fold(listed, kept, moved);
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -283,7 +275,6 @@ static bool fold_rows(struct listing_rows *rows, struct error *err)
 
 			*row = *row == PROFILE_NONE ? PROFILE_NONE : moved[*row];
 		}
-	return true;
 }
 
 /* ---- All of it ---- */
@@ -340,13 +331,13 @@ bool lister_make_rows(struct lister *lister, struct listing_function *listed, st
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
 		if (!lister_side_find(lister, (enum diff_side)side, listed, &rows.sides[side], err))
 			return false;
-	if (!ARRAY_ZEROED(&match, rows.sides[DIFF_BASE].count + 1, err) || !match_lines(&rows, match, err) ||
-		!listing_rows_add_rows(&rows, match, err))
+	match = memory_zeroed(rows.sides[DIFF_BASE].count + 1, sizeof(*match));
+	if (!match_lines(&rows, match, err) || !listing_rows_add_rows(&rows, match, err))
 		return false;
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
 		listing_rows_add_times(&rows, (enum diff_side)side);
-	if (!lister->options->all_lines && !fold_rows(&rows, err))
-		return false;
+	if (!lister->options->all_lines)
+		fold_rows(&rows);
 	renumber(&rows);
 	if (!lister_add_elsewhere(lister, listed, rows.sides, &rows.capacity, err))
 		return false;

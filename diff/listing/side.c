@@ -98,8 +98,8 @@ static void side_find_bounds(
 }
 
 /* All lines of a text, and sampled ones that it does not have. Places may share lines, in files of one function. */
-static bool number_lines(const struct lister *lister, enum diff_side side, const struct listing_text *text,
-	struct lister_side *found, struct error *err)
+static void number_lines(
+	const struct lister *lister, enum diff_side side, const struct listing_text *text, struct lister_side *found)
 {
 	const struct text_block *block = found->source ? text_block_at(&found->source->text, text->first_line) : NULL;
 	size_t left = lister->row_count < LISTING_MOST_ROWS ? LISTING_MOST_ROWS - lister->row_count : 0, lines = 0;
@@ -112,8 +112,7 @@ static bool number_lines(const struct lister *lister, enum diff_side side, const
 		/* Of a function with more lines than fit, those with time are left. */
 		lines = lines > left ? 0 : lines;
 	}
-	if (!ARRAY_ZEROED(&found->numbers, lines + found->place_count + 1, err))
-		return false;
+	found->numbers = memory_zeroed(lines + found->place_count + 1, sizeof(*found->numbers));
 	for (size_t i = 0; i < lines; i++)
 		found->numbers[found->count++] = last = text->first_line + (uint32_t)i;
 	for (size_t i = 0; i < found->place_count; i++) {
@@ -123,8 +122,7 @@ static bool number_lines(const struct lister *lister, enum diff_side side, const
 			found->numbers[found->count++] = last = line;
 	}
 	found->count = found->count > left ? left : found->count;
-	found->rows = malloc((found->count + 1) * sizeof(*found->rows));
-	return found->rows || error_set_memory(err);
+	found->rows = memory_alloc((found->count + 1) * sizeof(*found->rows));
 }
 
 bool lister_side_find(struct lister *lister, enum diff_side side, struct listing_function *listed,
@@ -154,5 +152,6 @@ bool lister_side_find(struct lister *lister, enum diff_side side, struct listing
 		text->place = found->source->place;
 		text->proof = found->source->proof;
 	}
-	return number_lines(lister, side, text, found, err);
+	number_lines(lister, side, text, found);
+	return true;
 }

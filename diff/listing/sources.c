@@ -131,7 +131,8 @@ static bool listing_sources_try_place(struct listing_sources *sources, const str
 	text_deinit(&found->text);
 	*found = source;
 	sources->bytes += size;
-	return text_of_file(bytes, size, &found->text, err);
+	text_of_file(bytes, size, &found->text);
+	return true;
 }
 
 static bool listing_sources_find_file(struct listing_sources *sources, const struct sources_file *file,
@@ -147,40 +148,33 @@ static bool listing_sources_find_file(struct listing_sources *sources, const str
 
 /* ---- Kept lines ---- */
 
-static bool listing_sources_find_kept(
-	struct listing_sources *sources, uint32_t path, struct listing_source *kept, struct error *err)
+static void listing_sources_find_kept(struct listing_sources *sources, uint32_t path, struct listing_source *kept)
 {
 	const struct profile_source_file *known = known_file(sources, path);
 
 	if (!known)
-		return true;
-	if (!text_of_profile(sources->profile, (uint32_t)(known - sources->profile->source_files), &kept->text, err))
-		return false;
+		return;
+	text_of_profile(sources->profile, (uint32_t)(known - sources->profile->source_files), &kept->text);
 	if (kept->text.block_count == 0)
-		return true;
+		return;
 	kept->place = known->is_embedded ? LISTING_EMBEDDED : LISTING_KEPT;
 	kept->proof = known->proof;
-	return true;
 }
 
-static bool listing_sources_entry_of(
-	struct listing_sources *sources, uint32_t path, struct sources_entry **entry, struct error *err)
+static void listing_sources_entry_of(struct listing_sources *sources, uint32_t path, struct sources_entry **entry)
 {
 	uint32_t *found;
 	bool added = false;
 
-	if (!ARRAY_RESERVE(&sources->entries, &sources->entry_capacity, sources->entry_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&sources->by_path, &path, (uint32_t)sources->entry_count, &found, &added, err))
-		return false;
+	ARRAY_GROW(&sources->entries, &sources->entry_capacity, sources->entry_count + 1);
+	found = hash_map_enter(&sources->by_path, &path, (uint32_t)sources->entry_count, &added);
 	if (!added) {
 		*entry = sources->entries[*found];
-		return true;
+		return;
 	}
-	*entry = sources->entries[sources->entry_count] = calloc(1, sizeof(**entry));
-	if (!*entry)
-		return error_set_memory(err);
+	*entry = sources->entries[sources->entry_count] = memory_zeroed(1, sizeof(**entry));
 	sources->entry_count++;
-	return listing_sources_find_kept(sources, path, &(*entry)->kept, err);
+	listing_sources_find_kept(sources, path, &(*entry)->kept);
 }
 
 bool sources_find(struct listing_sources *sources, const struct sources_file *file,
@@ -191,8 +185,7 @@ bool sources_find(struct listing_sources *sources, const struct sources_file *fi
 	*source = NULL;
 	if (file->path == 0)
 		return true;
-	if (!listing_sources_entry_of(sources, file->path, &entry, err))
-		return false;
+	listing_sources_entry_of(sources, file->path, &entry);
 	if (text_block_at(&entry->kept.text, file->line)) {
 		*source = &entry->kept;
 		return true;

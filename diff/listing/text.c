@@ -31,13 +31,12 @@ static size_t listing_text_count_lines(const char *bytes, size_t size)
 }
 
 /* Nothing follows a '\n' at the end of the block. */
-static bool listing_text_split(struct text_block *block, struct error *err)
+static void listing_text_split(struct text_block *block)
 {
 	const char *at = block->bytes, *end = at + block->size;
 
 	block->line_count = block->size > 0 ? listing_text_count_lines(at, block->size) : 0;
-	if (!ARRAY_ZEROED(&block->lines, block->line_count + 1, err))
-		return false;
+	block->lines = memory_zeroed(block->line_count + 1, sizeof(*block->lines));
 	for (size_t i = 0; i < block->line_count; i++) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
 
@@ -49,17 +48,14 @@ static bool listing_text_split(struct text_block *block, struct error *err)
 	/* No line has a number that does not exist. */
 	if (block->line_count > UINT32_MAX - block->first_line)
 		block->line_count = UINT32_MAX - block->first_line;
-	return true;
 }
 
-bool text_of_file(char *bytes, size_t size, struct text *text, struct error *err)
+void text_of_file(char *bytes, size_t size, struct text *text)
 {
-	*text = (struct text){ .bytes = bytes, .size = size, .blocks = calloc(1, sizeof(*text->blocks)) };
-	if (!text->blocks)
-		return error_set_memory(err);
+	*text = (struct text){ .bytes = bytes, .size = size, .blocks = memory_zeroed(1, sizeof(*text->blocks)) };
 	text->block_count = 1;
 	text->blocks[0] = (struct text_block){ .first_line = 1, .bytes = bytes, .size = size };
-	return listing_text_split(&text->blocks[0], err);
+	listing_text_split(&text->blocks[0]);
 }
 
 /* The texts of one file follow each other in a profile. */
@@ -93,7 +89,7 @@ static void listing_text_append_text(
 	*next_line = (uint64_t)from->first_line + profile_count_lines(profile_string(profile, from->text));
 }
 
-bool text_of_profile(const struct profile *profile, uint32_t source_file, struct text *text, struct error *err)
+void text_of_profile(const struct profile *profile, uint32_t source_file, struct text *text)
 {
 	size_t count, first = find_texts(profile, source_file, &count), bytes = 1;
 	uint64_t next_line = 0;
@@ -101,16 +97,12 @@ bool text_of_profile(const struct profile *profile, uint32_t source_file, struct
 	*text = (struct text){ 0 };
 	for (size_t i = 0; i < count; i++)
 		bytes += string_table_size(profile->strings, profile->source_texts[first + i].text) + 1;
-	text->bytes = malloc(bytes);
-	text->blocks = calloc(count + 1, sizeof(*text->blocks));
-	if (!text->bytes || !text->blocks)
-		return error_set_memory(err);
+	text->bytes = memory_alloc(bytes);
+	text->blocks = memory_zeroed(count + 1, sizeof(*text->blocks));
 	for (size_t i = 0; i < count; i++)
 		listing_text_append_text(profile, &profile->source_texts[first + i], text, &next_line);
 	for (size_t i = 0; i < text->block_count; i++)
-		if (!listing_text_split(&text->blocks[i], err))
-			return false;
-	return true;
+		listing_text_split(&text->blocks[i]);
 }
 
 const struct text_block *text_block_at(const struct text *text, uint32_t line)

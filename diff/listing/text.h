@@ -33,12 +33,10 @@ struct text {
 void text_deinit(struct text *text);
 
 /* Takes a whole file's bytes over, which malloc() gave. */
-COMMON_MUST_CHECK
-bool text_of_file(char *bytes, size_t size, struct text *text, struct error *err);
+void text_of_file(char *bytes, size_t size, struct text *text);
 
 /* Copies what a profile has kept of a file; texts that follow each other become one block. */
-COMMON_MUST_CHECK
-bool text_of_profile(const struct profile *profile, uint32_t source_file, struct text *text, struct error *err);
+void text_of_profile(const struct profile *profile, uint32_t source_file, struct text *text);
 
 /* Returns the block that has a line; NULL: none has it. */
 const struct text_block *text_block_at(const struct text *text, uint32_t line);

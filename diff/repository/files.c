@@ -62,12 +62,8 @@ bool repository_files_create(const void *bytes, size_t size, struct repository_f
 		return error_set(err, ERROR_FORMAT, "git's list of files ends within a path");
 	if (size > UINT32_MAX)
 		return error_set(err, ERROR_LIMIT, "git's list of files is too long");
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return error_set_memory(err);
-	made->bytes = malloc(size + 1);
-	if (!made->bytes)
-		return error_set_memory(err);
+	made = memory_zeroed(1, sizeof(*made));
+	made->bytes = memory_alloc(size + 1);
 	memcpy(made->bytes, bytes, size);
 	if (!index_paths(made, size, err))
 		return false;

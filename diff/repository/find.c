@@ -22,7 +22,7 @@ enum { GUARDS = sizeof(guards) / sizeof(guards[0]), MOST_ARGUMENTS = 4, TEXT_BYT
 /* A directory of PATH in which others can put a program is none for us. */
 static char *program_in(const char *directory, size_t size)
 {
-	CLEANUP(cleanup_free) char *path = strndup(directory, size);
+	CLEANUP(cleanup_free) char *path = memory_copy_text(directory, size);
 	CLEANUP(cleanup_close) int fd = -1;
 	struct error ignored;
 	char *program = NULL;
@@ -84,9 +84,7 @@ static const char **user_environment(void)
 
 	while (environ[count])
 		count++;
-	all = calloc(count + OURS + 1, sizeof(*all));
-	if (!all)
-		return NULL;
+	all = memory_zeroed(count + OURS + 1, sizeof(*all));
 	memcpy(all, ours, sizeof(ours));
 	for (size_t i = 0; i < count; i++)
 		if (find_is_kept(environ[i]))
@@ -133,8 +131,6 @@ static bool find_ask(const struct repository *repository, int directory, const c
 		.max_bytes = size,
 		.seconds = REPOSITORY_SECONDS };
 
-	if (!environment)
-		return error_set_memory(err);
 	memcpy(arguments, guards, sizeof(guards));
 	arguments[GUARDS] = "rev-parse";
 	memcpy(arguments + GUARDS + 1, what, count * sizeof(*what));
@@ -161,8 +157,8 @@ static bool find_ask_path(
 	if (text[0] != '/')
 		return error_set(err, ERROR_UNSUPPORTED,
 			"the repository of %.200s needs git 2.31 or newer ('git --version')", repository->name);
-	*path = strdup(text);
-	return *path ? true : error_set_memory(err);
+	*path = memory_copy_string(text);
+	return true;
 }
 
 /*

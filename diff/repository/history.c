@@ -308,13 +308,10 @@ static bool read_commit(struct log_parser *p)
 
 bool repository_parse_log(const void *bytes, size_t size, struct repository_history **history, struct error *err)
 {
-	CLEANUP(repository_history_cleanup) struct repository_history *made = calloc(1, sizeof(*made));
+	CLEANUP(repository_history_cleanup) struct repository_history *made = memory_zeroed(1, sizeof(*made));
 	struct log_parser parser = { .reader = byte_reader_over(bytes, size), .history = made, .err = err };
 
-	if (!made)
-		return error_set_memory(err);
-	if (!string_table_create(MAX_STRINGS_BYTES, &made->strings, err))
-		return false;
+	made->strings = string_table_begin(MAX_STRINGS_BYTES);
 	for (;;) {
 		while (at_byte(&parser, '\0') || at_byte(&parser, '\n'))
 			byte_reader_skip(&parser.reader, 1);

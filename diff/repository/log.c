@@ -34,12 +34,10 @@ static bool run_log(const struct repository *repository, const struct log_questi
 	CLEANUP(repository_answer_deinit) struct repository_answer answer = { .fd = -1 };
 	CLEANUP(cleanup_free)
 	const char **arguments =
-		calloc(AS_IT_IS + question->revision_count + question->path_count + 16, sizeof(char *));
+		memory_zeroed(AS_IT_IS + question->revision_count + question->path_count + 16, sizeof(char *));
 	char complaint[128];
 	size_t count = 0;
 
-	if (!arguments)
-		return error_set_memory(err);
 	arguments[count++] = "log";
 	count = log_append(arguments, count, as_it_is, AS_IT_IS);
 	for (const char *const *option = question->options; *option; option++)

@@ -138,10 +138,8 @@ static bool make_directory(struct repository *repository, const char *format, st
 static int *list_readable(const struct repository *repository)
 {
 	size_t count = repository->bounds->count;
-	int *readable = malloc((count + 1) * sizeof(*readable));
+	int *readable = memory_alloc((count + 1) * sizeof(*readable));
 
-	if (!readable)
-		return NULL;
 	if (count > 0)
 		memcpy(readable, repository->bounds->directories, count * sizeof(*readable));
 	readable[count] = repository->directory;
@@ -169,15 +167,12 @@ bool repository_git(const struct repository *repository, const char *const *argu
 	*answer = (struct repository_answer){ .fd = -1 };
 	while (arguments[count])
 		count++;
-	if (!ARRAY_ZEROED(&all, count + 2, err))
-		return false;
+	all = memory_zeroed(count + 2, sizeof(*all));
 	all[0] = "git";
 	memcpy(all + 1, arguments, count * sizeof(*all));
 	child.arguments = all;
 	if (repository->bounds) {
 		readable = list_readable(repository);
-		if (!readable)
-			return error_set_memory(err);
 		places.directories = readable;
 		places.directory_count = repository->bounds->count + 1;
 		child.places = &places;
@@ -201,7 +196,7 @@ char *repository_answer_text(const struct repository_answer *answer, char *text,
 /* ---- The repository ---- */
 
 /* Nothing of the user's or the repository's is in it but the place of the objects. */
-static bool make_environment(struct repository *repository, struct error *err)
+static void make_environment(struct repository *repository)
 {
 	static const char *const fixed[] = { "PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_DIR=.",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
@@ -211,13 +206,9 @@ static bool make_environment(struct repository *repository, struct error *err)
 	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
 
 	_Static_assert(FIXED + 2 <= REPOSITORY_ENVIRONMENT, "the environment has room");
-	if (asprintf(&repository->objects, "GIT_OBJECT_DIRECTORY=%s/objects", repository->common_directory) < 0) {
-		repository->objects = NULL;
-		return error_set_memory(err);
-	}
+	repository->objects = memory_print("GIT_OBJECT_DIRECTORY=%s/objects", repository->common_directory);
 	memcpy(repository->environment, fixed, sizeof(fixed));
 	repository->environment[FIXED] = repository->objects;
-	return true;
 }
 
 /* The owner may be shut out of where root keeps the repository. */
@@ -244,22 +235,20 @@ static bool repository_open_all(struct repository *repository, struct error *err
 {
 	char format[REPOSITORY_FORMAT_BYTES];
 
-	return repository_find(repository, format, err) && make_environment(repository, err) &&
-	       make_directory(repository, format, err) && check_owner(repository, err);
+	if (!repository_find(repository, format, err))
+		return false;
+	make_environment(repository);
+	return make_directory(repository, format, err) && check_owner(repository, err);
 }
 
 bool repository_open(const char *directory, const struct repository_bounds *bounds, struct repository **repository,
 	struct error *err)
 {
-	CLEANUP(repository_cleanup) struct repository *made = calloc(1, sizeof(*made));
+	CLEANUP(repository_cleanup) struct repository *made = memory_zeroed(1, sizeof(*made));
 
-	if (!made)
-		return error_set_memory(err);
 	made->directory = -1;
 	made->bounds = bounds;
-	made->name = strdup(directory);
-	if (!made->name)
-		return error_set_memory(err);
+	made->name = memory_copy_string(directory);
 	if (!repository_open_all(made, err))
 		return false;
 	*repository = TAKE(made);

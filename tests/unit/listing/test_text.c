@@ -11,10 +11,9 @@ static struct text text_of(const char *bytes, size_t size)
 {
 	char *copy = malloc(size + 1);
 	struct text text;
-	struct error err;
 
 	memcpy(copy, bytes, size);
-	assert_true(text_of_file(copy, size, &text, &err));
+	text_of_file(copy, size, &text);
 	return text;
 }
 
@@ -76,9 +75,8 @@ static void lines_of_a_profile_have_their_numbers(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = kept();
 	CLEANUP(text_deinit) struct text text = { 0 };
-	struct error err;
 
-	assert_true(text_of_profile(profile, 1, &text, &err));
+	text_of_profile(profile, 1, &text);
 	expect_line(&text, 9, NULL);
 	expect_line(&text, 10, "ten");
 	expect_line(&text, 11, "eleven");
@@ -123,21 +121,14 @@ static void long_lines_are_cut_between_characters(void **state)
 	string_table_destroy(strings);
 }
 
-static void memory_that_is_not_there_is_an_error(void **state)
+static void without_memory_the_process_ends(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = kept();
-	bool done = false;
+	struct text text;
 
-	for (size_t i = 0; !done; i++) {
-		struct text text;
-		struct error err;
-
-		failing_malloc_after(i);
-		done = text_of_profile(profile, 1, &text, &err);
-		failing_malloc_after(SIZE_MAX);
-		if (!done)
-			assert_int_equal(err.code, ERROR_MEMORY);
-		text_deinit(&text);
+	while (failing_malloc_in_child()) {
+		text_of_profile(profile, 1, &text);
+		failing_malloc_end(true, NULL);
 	}
 }
 
@@ -148,7 +139,7 @@ int main(void)
 		cmocka_unit_test(a_newline_at_the_end_begins_no_line),
 		cmocka_unit_test(lines_of_a_profile_have_their_numbers),
 		cmocka_unit_test(long_lines_are_cut_between_characters),
-		cmocka_unit_test(memory_that_is_not_there_is_an_error),
+		cmocka_unit_test(without_memory_the_process_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
