@@ -77,16 +77,17 @@ static bool compare_align(struct diff_build *build, struct error *err)
 		return false;
 	if (!build_two_sided(build) || build->is_grouped)
 		return make_union(build, err);
-	if (!code_compare(build, err) || !code_match_renamed(build, &renamed, err))
-		return false;
-	if (renamed > 0 && !code_compare(build, err))
-		return false;
+	code_compare(build);
+	code_match_renamed(build, &renamed);
+	if (renamed > 0)
+		code_compare(build);
 	if (!check_shared(build, err) || !make_union(build, err) || !load_measure(build, err) ||
 		!moved_match(build, &moved, err))
 		return false;
 	if (moved == 0)
 		return true;
-	return code_compare(build, err) && make_union(build, err) && load_measure(build, err);
+	code_compare(build);
+	return make_union(build, err) && load_measure(build, err);
 }
 
 static bool diff_compare_is_near(double a, double b)
@@ -130,7 +131,11 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 	if (!evidence_weigh(build, err))
 		return false;
 	take_total(build);
-	if ((!build->is_grouped && (!moved_link(build, err) || !frames_link(build, err))) || !places_mark(build, err))
+	if (!build->is_grouped) {
+		moved_link(build);
+		frames_link(build);
+	}
+	if (!places_mark(build, err))
 		return false;
 	if (!build->diff->whole)
 		readings_choose(build);
@@ -139,8 +144,11 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 
 bool build_sum_up(struct diff_build *build, struct error *err)
 {
-	return metric_choose(build, err) && requests_collect(build, err) && make_trees(build, err) &&
-	       compare_align(build, err) && union_tree_place_samples(build, err);
+	if (!metric_choose(build, err) || !requests_collect(build, err) || !make_trees(build, err) ||
+		!compare_align(build, err))
+		return false;
+	union_tree_place_samples(build);
+	return true;
 }
 
 /* Compares elapsed time in parts, and what threads wait for where that tells more. `*waits` is owned; NULL: nothing. */

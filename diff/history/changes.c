@@ -62,7 +62,7 @@ static size_t count_known(const struct finding *f)
 	return known;
 }
 
-static bool history_changes_prepare(struct finding *f, struct error *err)
+static void history_changes_prepare(struct finding *f)
 {
 	struct history_series *series = f->series;
 
@@ -80,11 +80,9 @@ static bool history_changes_prepare(struct finding *f, struct error *err)
 	rows_fill(f->build, series, f->is_deploy, &f->rows);
 	rhythm_remove(f->build, &f->rows);
 	speed_remove(f->build, &f->rows);
-	if (!noise_fill(&f->rows, err))
-		return false;
+	noise_fill(&f->rows);
 	processes_number(f->history, series, &f->processes);
 	processes_vary(f->history, &f->rows, f->processes, &f->process_rsd);
-	return true;
 }
 
 /* Some rows at a time, as threads are free. */
@@ -438,11 +436,11 @@ static void join_self_and_total(struct history_series *series)
 bool changes_find(struct history_build *build, struct history_series *series, struct error *err)
 {
 	CLEANUP(finding_deinit)
+	CLEANUP(finding_deinit)
 	struct finding f = { .build = build, .history = build->history, .series = series };
 
 	if (series->count >= 2) {
-		if (!history_changes_prepare(&f, err))
-			return false;
+		history_changes_prepare(&f);
 		search_all(&f);
 		keep_proven(&f);
 		if (!points_place(&f, err))

@@ -118,8 +118,8 @@ static double mean_counting(const struct tested_rows *rows, const struct tested_
  * Fills each row's own scale, and fits what they share to those of self times. The whole is of another kind than
  * functions: it does not say how those vary, nor do they say how it does.
  */
-static bool fit(struct tested_rows *rows, struct dispersion *dispersions, double freedom, double *scratch,
-	struct moderation *moderation, struct error *err)
+static void fit(struct tested_rows *rows, struct dispersion *dispersions, double freedom, double *scratch,
+	struct moderation *moderation)
 {
 	size_t count = 0;
 
@@ -131,7 +131,7 @@ static bool fit(struct tested_rows *rows, struct dispersion *dispersions, double
 			dispersions[count++] = (struct dispersion){ row->scale * mean_variance(rows, row),
 				fmax(mean_counting(rows, row), 1e-12) };
 	}
-	return moderation_fit(dispersions, count, freedom, moderation, err);
+	moderation_fit(dispersions, count, freedom, moderation);
 }
 
 /* ---- Dependence ---- */
@@ -184,7 +184,7 @@ static void assume(struct tested_rows *rows)
 	}
 }
 
-bool noise_fill(struct tested_rows *rows, struct error *err)
+void noise_fill(struct tested_rows *rows)
 {
 	size_t n = rows->series->count;
 	double freedom = freedom_part * ((double)n - 1);
@@ -194,14 +194,12 @@ bool noise_fill(struct tested_rows *rows, struct error *err)
 
 	if (n < MIN_PROFILES) {
 		assume(rows);
-		return true;
+		return;
 	}
-	if (!fit(rows, dispersions, freedom, scratch, &moderation, err))
-		return false;
+	fit(rows, dispersions, freedom, scratch, &moderation);
 	rows->overdispersion = moderation.overdispersion;
 	/* Once more, with weights that know of it. */
-	if (!fit(rows, dispersions, freedom, scratch, &moderation, err))
-		return false;
+	fit(rows, dispersions, freedom, scratch, &moderation);
 	dependence_fill(rows, scratch);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct tested_row *row = &rows->items[i];
@@ -213,5 +211,4 @@ bool noise_fill(struct tested_rows *rows, struct error *err)
 				     ? fmax(own.variance, own.poisson) / expected
 				     : moderation_posterior(&moderation, &own, freedom, &row->freedom) / expected;
 	}
-	return true;
 }

@@ -67,8 +67,7 @@ static inline size_t rows_stretch_end(const struct tested_rows *rows, size_t fro
 }
 
 /* Fills scale, freedom and dependence of all rows, and overdispersion. */
-COMMON_MUST_CHECK
-bool noise_fill(struct tested_rows *rows, struct error *err);
+void noise_fill(struct tested_rows *rows);
 
 /* Returns the weight of a row's value: the inverse of its variance, for a scale and a mean of 1. */
 double noise_weight(const struct tested_rows *rows, const struct tested_row *row, size_t profile);

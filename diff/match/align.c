@@ -6,22 +6,22 @@
 #include <string.h>
 
 /* Copies a string of a profile into the diff's table. */
-static bool match_align_copy_string(
-	struct diff_build *build, const struct profile *profile, uint32_t from, uint32_t *to, struct error *err)
+static void match_align_copy_string(
+	struct diff_build *build, const struct profile *profile, uint32_t from, uint32_t *to)
 {
-	return string_table_add(build->diff->strings, string_table_get(profile->strings, from),
-		string_table_size(profile->strings, from), to, err);
+	*to = string_table_enter(build->diff->strings, string_table_get(profile->strings, from),
+		string_table_size(profile->strings, from));
 }
 
 /* The file and the line of a function, where only its name tells them. */
-static bool fill_file(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
+static void fill_file(struct diff_build *build, struct diff_function *to, const char *name)
 {
 	struct profile_script_name parts = { 0 };
 
 	profile_script_name(name, &parts);
 	to->line = to->line ? to->line : parts.line;
-	return to->file != 0 || parts.file_bytes == 0 ||
-	       string_table_add(build->diff->strings, parts.file, parts.file_bytes, &to->file, err);
+	if (to->file == 0 && parts.file_bytes != 0)
+		to->file = string_table_enter(build->diff->strings, parts.file, parts.file_bytes);
 }
 
 /* Fills the name of the file of a function of a script, with the line. */
@@ -30,8 +30,7 @@ static bool fill_file_shown(struct diff_build *build, struct diff_function *to, 
 	struct diff *diff = build->diff;
 	const char *file, *slash;
 
-	if (!fill_file(build, to, name, err))
-		return false;
+	fill_file(build, to, name);
 	file = diff_string(diff, to->file);
 	if (!file[0])
 		return true;
@@ -55,8 +54,11 @@ static bool fill_shown_in(struct diff_build *build, struct diff_function *to, co
 	if (!row->append_package)
 		return true;
 	row->append_package(name, &package);
-	return buffer_ok(&package, err) && (package.size == 0 || string_table_add(build->diff->strings, package.data,
-									 package.size, &to->shown_in, err));
+	if (!buffer_ok(&package, err))
+		return false;
+	if (package.size != 0)
+		to->shown_in = string_table_enter(build->diff->strings, package.data, package.size);
+	return true;
 }
 
 static bool fill_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
@@ -64,8 +66,10 @@ static bool fill_shown(struct diff_build *build, struct diff_function *to, const
 	CLEANUP(buffer_deinit) struct buffer shown = BUFFER_INIT(SIZE_MAX / 2);
 
 	profile_shown_name(name, diff_string(build->diff, to->module), &shown);
-	return buffer_ok(&shown, err) &&
-	       string_table_add(build->diff->strings, shown.data ? shown.data : "", shown.size, &to->shown, err);
+	if (!buffer_ok(&shown, err))
+		return false;
+	to->shown = string_table_enter(build->diff->strings, shown.data ? shown.data : "", shown.size);
+	return true;
 }
 
 static bool fill_function(struct diff_build *build, const struct profile *profile, const struct profile_function *from,
@@ -86,17 +90,16 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 		.interprets = from->origin == PROFILE_ORIGIN_SYSTEM ? profile_language_interpreted_by(name, module)
 								    : PROFILE_LANGUAGE_NATIVE,
 	};
-	if (!match_align_copy_string(build, profile, from->name, &to->name, err) ||
-		!match_align_copy_string(build, profile, from->module, &to->module, err))
-		return false;
+	match_align_copy_string(build, profile, from->name, &to->name);
+	match_align_copy_string(build, profile, from->module, &to->module);
 	/* The name of a group has no form that a language gives it. */
 	if (build->is_grouped) {
 		to->shown = to->name;
 		to->shown_in = to->module;
 		return true;
 	}
-	return match_align_copy_string(build, profile, from->file, &to->file, err) &&
-	       fill_shown(build, to, name, err) && fill_shown_in(build, to, name, err);
+	match_align_copy_string(build, profile, from->file, &to->file);
+	return fill_shown(build, to, name, err) && fill_shown_in(build, to, name, err);
 }
 
 static bool align_add_function(
@@ -105,8 +108,7 @@ static bool align_add_function(
 	struct diff *diff = build->diff;
 	struct diff_function *to;
 
-	if (!ARRAY_RESERVE(&diff->functions, &build->function_capacity, diff->function_count + 1, ARRAY_MAX_IDS, err))
-		return false;
+	ARRAY_GROW(&diff->functions, &build->function_capacity, diff->function_count + 1);
 	to = &diff->functions[diff->function_count];
 	to->key = key;
 	if (!fill_function(build, profile, &profile->functions[function], to, err))
@@ -120,12 +122,10 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 {
 	const struct profile *profile = build->profiles[side];
 	const struct profile_tree *tree = build->trees[side];
-	uint32_t *ids = malloc((profile->function_count + 1) * sizeof(*ids));
+	uint32_t *ids = memory_alloc((profile->function_count + 1) * sizeof(*ids));
 
 	build->function_ids[side] = ids;
-	build->met[side] = malloc((profile->function_count + 1) * sizeof(*build->met[side]));
-	if (!ids || !build->met[side])
-		return error_set_memory(err);
+	build->met[side] = memory_alloc((profile->function_count + 1) * sizeof(*build->met[side]));
 	memset(ids, 0xff, profile->function_count * sizeof(*ids));
 	for (size_t node = 1; node < tree->node_count; node++) {
 		uint32_t function = tree->functions[node], key, *slot;
@@ -133,9 +133,8 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 
 		if (ids[function] != PROFILE_NONE)
 			continue;
-		if (!match_align_copy_string(build, profile, profile->functions[function].key, &key, err) ||
-			!hash_map_add(by_key, &key, (uint32_t)build->diff->function_count, &slot, &added, err))
-			return false;
+		match_align_copy_string(build, profile, profile->functions[function].key, &key);
+		slot = hash_map_enter(by_key, &key, (uint32_t)build->diff->function_count, &added);
 		ids[function] = *slot;
 		build->met[side][build->met_count[side]++] = function;
 		if (added && !align_add_function(build, profile, function, key, err))
@@ -162,17 +161,15 @@ static void add_siblings(struct diff_build *build, enum diff_side side, const st
 	}
 }
 
-static bool note_presence(struct diff_build *build, struct error *err)
+static void note_presence(struct diff_build *build)
 {
 	size_t count = build->diff->function_count;
 
-	if (!ARRAY_ZEROED(&build->redirect, count + 1, err))
-		return false;
+	build->redirect = memory_zeroed(count + 1, sizeof(*build->redirect));
 	for (uint32_t i = 0; i < count; i++)
 		build->redirect[i] = i;
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!ARRAY_ZEROED(&build->present[side], count + 1, err))
-			return false;
+		build->present[side] = memory_zeroed(count + 1, sizeof(*build->present[side]));
 		for (size_t i = 0; i < build->met_count[side]; i++)
 			build->present[side][build->function_ids[side][build->met[side][i]]] = true;
 	}
@@ -180,7 +177,6 @@ static bool note_presence(struct diff_build *build, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		if (diff_wait_class(build->diff, &build->diff->functions[i]) != PROFILE_WAIT_NONE)
 			build->present[DIFF_BASE][i] = build->present[DIFF_HEAD][i] = true;
-	return true;
 }
 
 /*
@@ -284,15 +280,13 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* Lists the functions of both sides that have a hash, sorted by hash. */
-static bool collect_candidates(const struct diff_build *build, match_hash *hash,
-	struct match_align_candidate **candidates, size_t *used, struct error *err)
+static void collect_candidates(
+	const struct diff_build *build, match_hash *hash, struct match_align_candidate **candidates, size_t *used)
 {
 	size_t count = build->diff->function_count;
 
 	*used = 0;
-	*candidates = malloc((count + 1) * sizeof(**candidates));
-	if (!*candidates)
-		return error_set_memory(err);
+	*candidates = memory_alloc((count + 1) * sizeof(**candidates));
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t side = 0; side < DIFF_SIDES; side++) {
 			uint64_t value =
@@ -303,24 +297,21 @@ static bool collect_candidates(const struct diff_build *build, match_hash *hash,
 		}
 	}
 	qsort(*candidates, *used, sizeof(**candidates), compare_candidates);
-	return true;
 }
 
 /* Matches functions whose hash occurs exactly once on each side. Functions with an ambiguous hash stay separate. */
-static bool match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier, struct error *err)
+static void match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier)
 {
 	CLEANUP(cleanup_free) struct match_align_candidate *candidates = NULL;
 	size_t used;
 
-	if (!collect_candidates(build, hash, &candidates, &used, err))
-		return false;
+	collect_candidates(build, hash, &candidates, &used);
 	for (size_t i = 0, end; i < used; i = end) {
 		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
 			;
 		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD)
 			align_merge(build, candidates[i].function, candidates[i + 1].function, tier);
 	}
-	return true;
 }
 
 /*
@@ -381,20 +372,16 @@ static uint64_t hash_of_name(const struct diff_build *build, enum diff_side side
 	return hash_bytes(key, name_size(key)) | 1;
 }
 
-static bool count_pair(struct module_pairs *pairs, uint32_t base, uint32_t head, struct error *err)
+static void count_pair(struct module_pairs *pairs, uint32_t base, uint32_t head)
 {
 	uint32_t key[2] = { base, head }, *slot;
 	bool added;
 
-	if (!hash_map_add(&pairs->index, key, (uint32_t)pairs->count, &slot, &added, err))
-		return false;
+	slot = hash_map_enter(&pairs->index, key, (uint32_t)pairs->count, &added);
 	if (added) {
-		if (!ARRAY_APPEND(&pairs->items, &pairs->capacity, &pairs->count, ARRAY_MAX_IDS, err,
-			    (struct module_pair){ base, head, 0 }))
-			return false;
+		ARRAY_PUSH(&pairs->items, &pairs->capacity, &pairs->count, (struct module_pair){ base, head, 0 });
 	}
 	pairs->items[*slot].shared++;
-	return true;
 }
 
 /*
@@ -411,14 +398,12 @@ static int by_falling_shared(const void *a, const void *b)
 }
 
 /* Joins the modules that share the most names with each other: a program stays the same if its file is renamed. */
-static bool join_modules(struct diff_build *build, struct module_pairs *pairs, struct error *err)
+static void join_modules(struct diff_build *build, struct module_pairs *pairs)
 {
 	size_t strings = string_table_count(build->diff->strings);
 
-	build->module_of = calloc(strings + 1, sizeof(*build->module_of));
+	build->module_of = memory_zeroed(strings + 1, sizeof(*build->module_of));
 	build->module_of_count = strings;
-	if (!build->module_of)
-		return error_set_memory(err);
 	if (pairs->count > 0)
 		qsort(pairs->items, pairs->count, sizeof(*pairs->items), by_falling_shared);
 	for (size_t i = 0; i < pairs->count; i++) {
@@ -427,10 +412,9 @@ static bool join_modules(struct diff_build *build, struct module_pairs *pairs, s
 		if (build->module_of[pair->base] == 0 && build->module_of[pair->head] == 0)
 			build->module_of[pair->base] = build->module_of[pair->head] = (uint32_t)i + 1;
 	}
-	return true;
 }
 
-static bool match_modules(struct diff_build *build, struct error *err)
+static void match_modules(struct diff_build *build)
 {
 	CLEANUP(module_pairs_deinit) struct module_pairs pairs = { 0 };
 	CLEANUP(cleanup_free) struct match_align_candidate *candidates = NULL;
@@ -438,18 +422,16 @@ static bool match_modules(struct diff_build *build, struct error *err)
 	size_t used;
 
 	hash_map_init(&pairs.index, 2 * sizeof(uint32_t));
-	if (!collect_candidates(build, hash_of_name, &candidates, &used, err))
-		return false;
+	collect_candidates(build, hash_of_name, &candidates, &used);
 	for (size_t i = 0, end; i < used; i = end) {
 		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
 			;
 		/* A name that occurs in several modules of a side identifies none of them. */
-		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD &&
-			!count_pair(&pairs, functions[candidates[i].function].module,
-				functions[candidates[i + 1].function].module, err))
-			return false;
+		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD)
+			count_pair(&pairs, functions[candidates[i].function].module,
+				functions[candidates[i + 1].function].module);
 	}
-	return join_modules(build, &pairs, err);
+	join_modules(build, &pairs);
 }
 
 bool align_functions(struct diff_build *build, struct error *err)
@@ -465,13 +447,15 @@ bool align_functions(struct diff_build *build, struct error *err)
 			add_siblings(build, (enum diff_side)side, &by_key);
 	}
 	hash_map_deinit(&by_key);
-	if (!ok || !note_presence(build, err))
+	if (!ok)
 		return false;
+	note_presence(build);
 	if (!build_two_sided(build))
 		return name_unnamed(build, err);
 	if (!grade_equal_keys(build, err) || !name_unnamed(build, err))
 		return false;
-	if (!match_modules(build, err) || !match_remaining(build, hash_in_module, DIFF_TIER_CANONICAL, err))
-		return false;
-	return match_remaining(build, hash_file_and_name, DIFF_TIER_FILE_AND_NAME, err);
+	match_modules(build);
+	match_remaining(build, hash_in_module, DIFF_TIER_CANONICAL);
+	match_remaining(build, hash_file_and_name, DIFF_TIER_FILE_AND_NAME);
+	return true;
 }

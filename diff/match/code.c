@@ -7,17 +7,14 @@
 #include <string.h>
 
 /* Collects the pieces of a side's functions, by the diff's numbers. */
-static bool code_collect_pieces(
-	const struct diff_build *build, enum diff_side side, struct code_pieces *pieces, struct error *err)
+static void code_collect_pieces(const struct diff_build *build, enum diff_side side, struct code_pieces *pieces)
 {
 	const struct profile *profile = build->profiles[side];
-	CLEANUP(cleanup_free) uint32_t *numbers = malloc((profile->function_count + 1) * sizeof(*numbers));
+	CLEANUP(cleanup_free) uint32_t *numbers = memory_alloc((profile->function_count + 1) * sizeof(*numbers));
 
-	if (!numbers)
-		return error_set_memory(err);
 	for (uint32_t i = 0; i < profile->function_count; i++)
 		numbers[i] = build_function(build, side, i);
-	return pieces_collect(profile, numbers, pieces, err);
+	pieces_collect(profile, numbers, pieces);
 }
 
 static void match_code_set_code(void *context, uint32_t function, enum diff_code code)
@@ -27,15 +24,14 @@ static void match_code_set_code(void *context, uint32_t function, enum diff_code
 	diff->functions[function].code = code;
 }
 
-static bool compare_fingerprints(struct diff_build *build, struct error *err)
+static void compare_fingerprints(struct diff_build *build)
 {
 	CLEANUP(pieces_deinit) struct code_pieces base = { 0 };
 	CLEANUP(pieces_deinit) struct code_pieces head = { 0 };
 
-	if (!code_collect_pieces(build, DIFF_BASE, &base, err) || !code_collect_pieces(build, DIFF_HEAD, &head, err))
-		return false;
+	code_collect_pieces(build, DIFF_BASE, &base);
+	code_collect_pieces(build, DIFF_HEAD, &head);
 	pieces_compare(&base, &head, match_code_set_code, build->diff);
-	return true;
 }
 
 /* Returns the build id of a module if the profile has exactly one for it, else "". */
@@ -102,7 +98,7 @@ static int by_address(const void *left, const void *right)
 /* Returns the sampled addresses of a file, sorted; NULL: out of memory. */
 static uint64_t *addresses_of(const struct profile *profile, uint32_t mapping, size_t *count)
 {
-	uint64_t *addresses = malloc((profile->location_count + 1) * sizeof(*addresses));
+	uint64_t *addresses = memory_alloc((profile->location_count + 1) * sizeof(*addresses));
 
 	*count = 0;
 	for (size_t i = 0; addresses && i < profile->location_count; i++)
@@ -150,14 +146,12 @@ bool code_module_is_relinked(const struct diff_build *build, uint32_t module)
 
 enum { MODULE_UNASKED, MODULE_DIFFERS, MODULE_SAME };
 
-static bool compare_build_ids(struct diff_build *build, struct error *err)
+static void compare_build_ids(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	size_t strings = string_table_count(diff->strings);
-	CLEANUP(cleanup_free) uint8_t *modules = calloc(strings + 1, 1);
+	CLEANUP(cleanup_free) uint8_t *modules = memory_zeroed(strings + 1, 1);
 
-	if (!modules)
-		return error_set_memory(err);
 	for (size_t i = 0; i < diff->function_count; i++) {
 		struct diff_function *f = &diff->functions[i];
 
@@ -168,7 +162,6 @@ static bool compare_build_ids(struct diff_build *build, struct error *err)
 		if (modules[f->module] == MODULE_SAME)
 			f->code = DIFF_CODE_SAME;
 	}
-	return true;
 }
 
 enum { HOST_SAME = 1, HOST_CHANGED = 2, HOST_UNKNOWN = 4 };
@@ -201,15 +194,13 @@ static void note_hosts(const struct diff_build *build, enum diff_side side, uint
 }
 
 /* Inlined code has no fingerprint of its own: the functions that it is inlined into decide. */
-static bool compare_hosts(struct diff_build *build, struct error *err)
+static void compare_hosts(struct diff_build *build)
 {
 	size_t count = build->diff->function_count;
-	CLEANUP(cleanup_free) uint8_t *hosts = calloc(count + 1, 1);
+	CLEANUP(cleanup_free) uint8_t *hosts = memory_zeroed(count + 1, 1);
 
 	free(build->only_inlined);
-	build->only_inlined = calloc(count + 1, sizeof(*build->only_inlined));
-	if (!hosts || !build->only_inlined)
-		return error_set_memory(err);
+	build->only_inlined = memory_zeroed(count + 1, sizeof(*build->only_inlined));
 	note_hosts(build, DIFF_BASE, hosts);
 	note_hosts(build, DIFF_HEAD, hosts);
 	for (size_t i = 0; i < count; i++) {
@@ -221,14 +212,15 @@ static bool compare_hosts(struct diff_build *build, struct error *err)
 				  : hosts[i] == HOST_SAME ? DIFF_CODE_SAME
 							  : DIFF_CODE_UNKNOWN;
 	}
-	return true;
 }
 
-bool code_compare(struct diff_build *build, struct error *err)
+void code_compare(struct diff_build *build)
 {
 	for (size_t i = 0; i < build->diff->function_count; i++)
 		build->diff->functions[i].code = DIFF_CODE_UNKNOWN;
-	return compare_fingerprints(build, err) && compare_build_ids(build, err) && compare_hosts(build, err);
+	compare_fingerprints(build);
+	compare_build_ids(build);
+	compare_hosts(build);
 }
 
 /* ---- Renames ---- */
@@ -280,15 +272,15 @@ static uint32_t sole_owner(const struct code_pieces *pieces, uint64_t fingerprin
 	return *at == first + 1 ? pieces->items[first].function : PROFILE_NONE;
 }
 
-bool code_match_renamed(struct diff_build *build, size_t *renamed, struct error *err)
+void code_match_renamed(struct diff_build *build, size_t *renamed)
 {
 	CLEANUP(pieces_deinit) struct code_pieces base = { 0 };
 	CLEANUP(pieces_deinit) struct code_pieces head = { 0 };
 	size_t in_base = 0, in_head = 0;
 
 	*renamed = 0;
-	if (!code_collect_pieces(build, DIFF_BASE, &base, err) || !code_collect_pieces(build, DIFF_HEAD, &head, err))
-		return false;
+	code_collect_pieces(build, DIFF_BASE, &base);
+	code_collect_pieces(build, DIFF_HEAD, &head);
 	qsort(base.items, base.count, sizeof(*base.items), by_fingerprint);
 	qsort(head.items, head.count, sizeof(*head.items), by_fingerprint);
 	while (in_base < base.count) {
@@ -303,5 +295,4 @@ bool code_match_renamed(struct diff_build *build, size_t *renamed, struct error 
 		align_merge(build, from, to, DIFF_TIER_MOVED);
 		++*renamed;
 	}
-	return true;
 }

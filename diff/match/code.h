@@ -7,8 +7,7 @@
  * Determines for every function whether its machine code is the same on both sides: by fingerprint; else by its
  * module's build id; else, if it is only inlined, by the functions that it is inlined into. Fills diff_function.code.
  */
-COMMON_MUST_CHECK
-bool code_compare(struct diff_build *build, struct error *err);
+void code_compare(struct diff_build *build);
 
 /*
  * Returns whether a module (string of the diff) is a binary that both sides have, and each another one: the linker may
@@ -33,5 +32,4 @@ bool code_is_renamed_inside(const struct diff_build *build, uint32_t base, uint3
  * Merges functions that occur on one side only with the one function of another name that has the same code on the
  * other side: they were renamed (DIFF_TIER_MOVED).
  */
-COMMON_MUST_CHECK
-bool code_match_renamed(struct diff_build *build, size_t *renamed, struct error *err);
+void code_match_renamed(struct diff_build *build, size_t *renamed);

@@ -224,27 +224,24 @@ static void match_frames_search_deinit(struct match_frames_search *s)
 	free(s->claims);
 }
 
-static bool match_frames_search_init(struct match_frames_search *s, struct error *err)
+static void match_frames_search_init(struct match_frames_search *s)
 {
 	size_t functions = s->build->diff->function_count + 1, nodes = s->build->diff->node_count + 1;
 
-	if (!ARRAY_ZEROED(&s->first, functions, err) || !ARRAY_ZEROED(&s->next, nodes, err) ||
-		!ARRAY_ZEROED(&s->child, functions, err) || !ARRAY_ZEROED(&s->partner, functions, err) ||
-		!ARRAY_ZEROED(&s->claims, nodes, err))
-		return false;
+	s->first = memory_zeroed(functions, sizeof(*s->first));
+	s->next = memory_zeroed(nodes, sizeof(*s->next));
+	s->child = memory_zeroed(functions, sizeof(*s->child));
+	s->partner = memory_zeroed(functions, sizeof(*s->partner));
+	s->claims = memory_zeroed(nodes, sizeof(*s->claims));
 	list_nodes(s);
-	return true;
 }
 
-static bool mark_moved(struct diff *diff, const bool *is_frame, struct error *err)
+static void mark_moved(struct diff *diff, const bool *is_frame)
 {
-	CLEANUP(cleanup_free) bool *moved = calloc(diff->node_count + 1, sizeof(*moved));
-	CLEANUP(cleanup_free) bool *beside = calloc(diff->node_count + 1, sizeof(*beside));
+	CLEANUP(cleanup_free) bool *moved = memory_zeroed(diff->node_count + 1, sizeof(*moved));
+	CLEANUP(cleanup_free) bool *beside = memory_zeroed(diff->node_count + 1, sizeof(*beside));
 
-	if (!moved || !beside)
-		return error_set_memory(err);
 	frames_mark_nodes(diff, is_frame, moved, beside);
-	return true;
 }
 
 struct match_frames_frame {
@@ -259,24 +256,21 @@ static int match_frames_by_falling_size(const void *a, const void *b)
 	return x->size != y->size ? ORDER(y->size, x->size) : ORDER(x->function, y->function);
 }
 
-static bool list_frames(const struct diff *diff, struct match_frames_frame **frames, size_t *count, struct error *err)
+static void list_frames(const struct diff *diff, struct match_frames_frame **frames, size_t *count)
 {
-	*frames = malloc((diff->function_count + 1) * sizeof(**frames));
+	*frames = memory_alloc((diff->function_count + 1) * sizeof(**frames));
 	*count = 0;
-	if (!*frames)
-		return error_set_memory(err);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		if (match_frames_is_candidate(&diff->functions[i]))
 			(*frames)[(*count)++] = (struct match_frames_frame){ fabs(diff->functions[i].total.delta), i };
 	if (*count > 0)
 		qsort(*frames, *count, sizeof(**frames), match_frames_by_falling_size);
-	return true;
 }
 
-bool frames_link(struct diff_build *build, struct error *err)
+void frames_link(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) bool *is_frame = calloc(diff->function_count + 1, sizeof(*is_frame));
+	CLEANUP(cleanup_free) bool *is_frame = memory_zeroed(diff->function_count + 1, sizeof(*is_frame));
 	CLEANUP(cleanup_free) struct match_frames_frame *frames = NULL;
 	CLEANUP(match_frames_search_deinit)
 	struct match_frames_search search = { .build = build,
@@ -284,14 +278,10 @@ bool frames_link(struct diff_build *build, struct error *err)
 	size_t count;
 	bool any = false;
 
-	if (!is_frame)
-		return error_set_memory(err);
-	if (!list_frames(diff, &frames, &count, err))
-		return false;
+	list_frames(diff, &frames, &count);
 	if (count == 0)
-		return true;
-	if (!match_frames_search_init(&search, err))
-		return false;
+		return;
+	match_frames_search_init(&search);
 	for (size_t i = 0; i < count && search.visits < search.max_visits; i++) {
 		uint32_t function = frames[i].function, partner = match_frames_find_partner(&search, function);
 
@@ -301,5 +291,6 @@ bool frames_link(struct diff_build *build, struct error *err)
 		diff->functions[function].moved_to = partner;
 		is_frame[function] = any = true;
 	}
-	return !any || mark_moved(diff, is_frame, err);
+	if (any)
+		mark_moved(diff, is_frame);
 }

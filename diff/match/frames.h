@@ -15,5 +15,4 @@
  * A function whose time has no such partner is new, more, less or gone. Nodes below that only changed their place are
  * marked as moved too. Self times are not changed. Needs the states.
  */
-COMMON_MUST_CHECK
-bool frames_link(struct diff_build *build, struct error *err);
+void frames_link(struct diff_build *build);

@@ -57,21 +57,18 @@ static bool is_interrupt(const struct diff_build *build, const uint8_t *kinds, c
 		n->parent == 0 ? PROFILE_INTERRUPT_NONE : (enum profile_interrupt)kinds[parent->function]);
 }
 
-static bool interrupts_mark_nodes(const struct diff_build *build, struct error *err)
+static void interrupts_mark_nodes(const struct diff_build *build)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) uint8_t *kinds = malloc(diff->function_count + 1);
-	CLEANUP(cleanup_free) bool *waits = calloc(diff->node_count + 1, sizeof(*waits));
+	CLEANUP(cleanup_free) uint8_t *kinds = memory_alloc(diff->function_count + 1);
+	CLEANUP(cleanup_free) bool *waits = memory_zeroed(diff->node_count + 1, sizeof(*waits));
 
-	if (!kinds || !waits)
-		return error_set_memory(err);
 	match_interrupts_find_waits(build, waits);
 	for (size_t i = 0; i < diff->function_count; i++)
 		kinds[i] = (uint8_t)interrupts_kind_of(diff, &diff->functions[i]);
 	for (uint32_t node = 1; node < diff->node_count; node++)
 		if (is_interrupt(build, kinds, waits, node))
 			diff->nodes[node].flags |= DIFF_NODE_INTERRUPT;
-	return true;
 }
 
 /* ---- Whether a side has time outside interrupts ---- */
@@ -102,28 +99,24 @@ static bool has_own_time(const struct diff_build *build)
 /* ---- Functions for the time in interrupts ---- */
 
 /* Reserves room for one more function in every array that is indexed by function. */
-static bool reserve_function(struct diff_build *build, struct error *err)
+static void reserve_function(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	size_t count = diff->function_count + 1;
 	uint32_t *redirect, *of, *compilation_of;
 
-	if (!ARRAY_RESERVE(&diff->functions, &build->function_capacity, count, ARRAY_MAX_IDS, err))
-		return false;
-	redirect = realloc(build->redirect, (count + 1) * sizeof(*redirect));
+	ARRAY_GROW(&diff->functions, &build->function_capacity, count);
+	redirect = memory_resize(build->redirect, count + 1, sizeof(*redirect));
 	build->redirect = redirect ? redirect : build->redirect;
-	of = realloc(build->interrupt_of, (count + 1) * sizeof(*of));
+	of = memory_resize(build->interrupt_of, count + 1, sizeof(*of));
 	build->interrupt_of = of ? of : build->interrupt_of;
-	compilation_of = realloc(build->compilation_of, (count + 1) * sizeof(*compilation_of));
+	compilation_of = memory_resize(build->compilation_of, count + 1, sizeof(*compilation_of));
 	build->compilation_of = compilation_of ? compilation_of : build->compilation_of;
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		bool *present = realloc(build->present[side], (count + 1) * sizeof(*present));
+		bool *present = memory_resize(build->present[side], count + 1, sizeof(*present));
 
 		build->present[side] = present ? present : build->present[side];
-		if (!present)
-			return error_set_memory(err);
 	}
-	return (redirect && of && compilation_of) || error_set_memory(err);
 }
 
 static bool add_variant(
@@ -133,8 +126,8 @@ static bool add_variant(
 	uint32_t id = (uint32_t)diff->function_count;
 	struct diff_function f = diff->functions[function];
 
-	if (!reserve_function(build, err) || !build_text(diff, err, &f.key, "%s (%s)", diff_string(diff, f.key),
-						     compiles ? "compiler" : "interrupt"))
+	reserve_function(build);
+	if (!build_text(diff, err, &f.key, "%s (%s)", diff_string(diff, f.key), compiles ? "compiler" : "interrupt"))
 		return false;
 	f.interrupt = true;
 	f.compiles = compiles;
@@ -152,18 +145,16 @@ static bool add_variant(
 	return true;
 }
 
-static bool allocate_variants(struct diff_build *build, struct error *err)
+static void allocate_variants(struct diff_build *build)
 {
 	size_t count = build->diff->function_count;
 
 	if (build->interrupt_of)
-		return true;
-	if (!ARRAY_ZEROED(&build->interrupt_of, count + 1, err) ||
-		!ARRAY_ZEROED(&build->compilation_of, count + 1, err))
-		return false;
+		return;
+	build->interrupt_of = memory_zeroed(count + 1, sizeof(*build->interrupt_of));
+	build->compilation_of = memory_zeroed(count + 1, sizeof(*build->compilation_of));
 	memset(build->interrupt_of, 0xff, count * sizeof(*build->interrupt_of));
 	memset(build->compilation_of, 0xff, count * sizeof(*build->compilation_of));
-	return true;
 }
 
 /* Returns whether a marked node is in a run-time compiler: it or a node above it is the frame of that. */
@@ -181,8 +172,7 @@ static bool give_functions(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 
-	if (!allocate_variants(build, err))
-		return false;
+	allocate_variants(build);
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		struct diff_node *n = &diff->nodes[node];
 		bool compiles;
@@ -199,16 +189,14 @@ static bool give_functions(struct diff_build *build, struct error *err)
 	return true;
 }
 
-static bool note_ordinary_nodes(struct diff_build *build, struct error *err)
+static void note_ordinary_nodes(struct diff_build *build)
 {
 	const struct diff *diff = build->diff;
 
 	free(build->has_nodes);
-	if (!ARRAY_ZEROED(&build->has_nodes, diff->function_count + 1, err))
-		return false;
+	build->has_nodes = memory_zeroed(diff->function_count + 1, sizeof(*build->has_nodes));
 	for (uint32_t node = 1; node < diff->node_count; node++)
 		build->has_nodes[diff->nodes[node].function] = true;
-	return true;
 }
 
 bool interrupts_mark(struct diff_build *build, struct error *err)
@@ -216,10 +204,13 @@ bool interrupts_mark(struct diff_build *build, struct error *err)
 	/* What is the machine's is in no group. */
 	if (build->mixes)
 		return true;
-	if (!interrupts_mark_nodes(build, err))
-		return false;
-	if (has_own_time(build))
-		return give_functions(build, err) && note_ordinary_nodes(build, err);
+	interrupts_mark_nodes(build);
+	if (has_own_time(build)) {
+		if (!give_functions(build, err))
+			return false;
+		note_ordinary_nodes(build);
+		return true;
+	}
 	build->diff->interrupts_are_work = true;
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
 		build->diff->nodes[node].flags &= (uint8_t)~DIFF_NODE_INTERRUPT;

@@ -79,8 +79,7 @@ static bool moved_add_pair(const struct diff_build *build, uint32_t base_node, u
 
 	if (pairs->count >= MAX_PAIRS)
 		return true;
-	if (!hash_map_add(&pairs->index, key, (uint32_t)pairs->count, &slot, &added, err))
-		return false;
+	slot = hash_map_enter(&pairs->index, key, (uint32_t)pairs->count, &added);
 	if (added) {
 		if (!ARRAY_APPEND(&pairs->items, &pairs->capacity, &pairs->count, MAX_PAIRS, err,
 			    (struct moved_pair){ .base = key[0], .head = key[1] }))
@@ -122,11 +121,9 @@ static bool moved_find_candidates(const struct diff_build *build, uint32_t paren
 static bool collect_pairs(const struct diff_build *build, struct moved_pairs *pairs, struct error *err)
 {
 	const struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) double *marks = calloc(diff->function_count + 1, sizeof(*marks));
+	CLEANUP(cleanup_free) double *marks = memory_zeroed(diff->function_count + 1, sizeof(*marks));
 	struct moved_candidates found;
 
-	if (!marks)
-		return error_set_memory(err);
 	for (uint32_t parent = 0; parent < diff->node_count; parent++) {
 		double base = diff->node_total[DIFF_BASE][parent],
 		       head = diff->node_total[DIFF_HEAD][parent] * build->load.factor;
@@ -385,42 +382,37 @@ static void moved_meet(const struct diff *diff, uint32_t function, uint32_t neig
 }
 
 /* Finds callers and callees of each function; each pair is counted once. */
-static bool moved_find_neighbours(const struct diff *diff, struct neighbours *n, struct error *err)
+static void moved_find_neighbours(const struct diff *diff, struct neighbours *n)
 {
 	struct hash_map met;
-	bool ok = true;
 
 	hash_map_init(&met, 2 * sizeof(uint32_t));
-	for (uint32_t node = 1; ok && node < diff->node_count; node++) {
+	for (uint32_t node = 1; node < diff->node_count; node++) {
 		uint32_t parent = diff->nodes[node].parent;
-		uint32_t key[2] = { diff->nodes[node].function, diff->nodes[parent].function }, *slot;
+		uint32_t key[2] = { diff->nodes[node].function, diff->nodes[parent].function };
 		bool added;
 
 		if (parent == 0 || key[0] == key[1] || !build_is_compiled_at_run_time(&diff->functions[key[0]]) ||
 			!build_is_compiled_at_run_time(&diff->functions[key[1]]))
 			continue;
-		ok = hash_map_add(&met, key, 0, &slot, &added, err);
-		if (!ok || !added)
+		(void)hash_map_enter(&met, key, 0, &added);
+		if (!added)
 			continue;
 		moved_meet(diff, key[0], key[1], n);
 		moved_meet(diff, key[1], key[0], n);
 	}
 	hash_map_deinit(&met);
-	return ok;
 }
 
-static bool link_compiled_at_run_time(struct diff_build *build, struct error *err)
+static void link_compiled_at_run_time(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) double *taken = calloc(diff->function_count + 1, sizeof(*taken));
-	CLEANUP(cleanup_free) uint32_t *partner = malloc((diff->function_count + 1) * sizeof(*partner));
+	CLEANUP(cleanup_free) double *taken = memory_zeroed(diff->function_count + 1, sizeof(*taken));
+	CLEANUP(cleanup_free) uint32_t *partner = memory_alloc((diff->function_count + 1) * sizeof(*partner));
 	struct neighbours neighbours = { taken, partner };
 
-	if (!taken || !partner)
-		return error_set_memory(err);
 	memset(partner, 0xff, (diff->function_count + 1) * sizeof(*partner));
-	if (!moved_find_neighbours(diff, &neighbours, err))
-		return false;
+	moved_find_neighbours(diff, &neighbours);
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		struct diff_function *f = &diff->functions[i];
 
@@ -432,7 +424,6 @@ static bool link_compiled_at_run_time(struct diff_build *build, struct error *er
 		if (f->total.state == DIFF_STATE_NEW || f->total.state == DIFF_STATE_GONE)
 			f->total.state = DIFF_STATE_MOVED;
 	}
-	return true;
 }
 
 /*
@@ -461,13 +452,11 @@ static void moved_mark_nodes(struct diff_build *build, double least)
 	}
 }
 
-bool moved_link(struct diff_build *build, struct error *err)
+void moved_link(struct diff_build *build)
 {
 	size_t count = build->diff->function_count;
-	CLEANUP(cleanup_free) struct transfer *transfers = malloc((count + 1) * sizeof(*transfers));
+	CLEANUP(cleanup_free) struct transfer *transfers = memory_alloc((count + 1) * sizeof(*transfers));
 
-	if (!transfers)
-		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!any_only_on(build, (enum diff_side)side))
 			continue;
@@ -476,8 +465,6 @@ bool moved_link(struct diff_build *build, struct error *err)
 		if (moved_find_callers(build, (enum diff_side)side, transfers))
 			link_side(build, (enum diff_side)side, transfers);
 	}
-	if (!link_compiled_at_run_time(build, err))
-		return false;
+	link_compiled_at_run_time(build);
 	moved_mark_nodes(build, build_least_effect(build));
-	return true;
 }

@@ -17,5 +17,4 @@ bool moved_match(struct diff_build *build, size_t *moved, struct error *err);
  * the other way round (outlined, split), while the caller's total is flat. Links the two by moved_to and gives both,
  * and their nodes, the state MOVED. Needs the states.
  */
-COMMON_MUST_CHECK
-bool moved_link(struct diff_build *build, struct error *err);
+void moved_link(struct diff_build *build);

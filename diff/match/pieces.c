@@ -16,13 +16,11 @@ static int pieces_by_function(const void *a, const void *b)
 	return x->function != y->function ? ORDER(x->function, y->function) : ORDER(x->fingerprint, y->fingerprint);
 }
 
-bool pieces_collect(
-	const struct profile *profile, const uint32_t *numbers, struct code_pieces *pieces, struct error *err)
+void pieces_collect(const struct profile *profile, const uint32_t *numbers, struct code_pieces *pieces)
 {
 	size_t used = 0;
 
-	if (!ARRAY_ZEROED(&pieces->items, profile->function_count + 1, err))
-		return false;
+	pieces->items = memory_zeroed(profile->function_count + 1, sizeof(*pieces->items));
 	for (uint32_t i = 0; i < profile->function_count; i++)
 		if (numbers[i] != PROFILE_NONE && profile->functions[i].fingerprint != 0)
 			pieces->items[used++] = (struct code_piece){ profile->functions[i].fingerprint, numbers[i] };
@@ -32,7 +30,6 @@ bool pieces_collect(
 		if (pieces->count == 0 || pieces_by_function(&pieces->items[pieces->count - 1], &pieces->items[i]) != 0)
 			pieces->items[pieces->count++] = pieces->items[i];
 	}
-	return true;
 }
 
 /*

@@ -18,9 +18,7 @@ struct code_pieces {
 };
 
 /* Collects the pieces of code; `numbers`: [profile function] its number, or PROFILE_NONE: it is left out. */
-COMMON_MUST_CHECK
-bool pieces_collect(
-	const struct profile *profile, const uint32_t *numbers, struct code_pieces *pieces, struct error *err);
+void pieces_collect(const struct profile *profile, const uint32_t *numbers, struct code_pieces *pieces);
 void pieces_deinit(struct code_pieces *pieces);
 
 /*

@@ -51,31 +51,27 @@ static void union_tree_ranking_deinit(struct union_tree_ranking *ranking)
 		free(ranking->ranks[side]);
 }
 
-static bool rank_side(const struct diff_build *build, enum diff_side side, const uint32_t *ranks,
-	struct union_tree_ranking *ranking, struct error *err)
+static void rank_side(
+	const struct diff_build *build, enum diff_side side, const uint32_t *ranks, struct union_tree_ranking *ranking)
 {
 	size_t count = build->profiles[side] ? build->profiles[side]->function_count : 0;
 
-	if (!ARRAY_ZEROED(&ranking->ranks[side], count + 1, err))
-		return false;
+	ranking->ranks[side] = memory_zeroed(count + 1, sizeof(*ranking->ranks[side]));
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t function = build_function(build, side, i);
 
 		ranking->ranks[side][i] = function == PROFILE_NONE ? PROFILE_NONE : ranks[function];
 	}
-	return true;
 }
 
-static bool ranking_init(const struct diff_build *build, struct union_tree_ranking *ranking, struct error *err)
+static void ranking_init(const struct diff_build *build, struct union_tree_ranking *ranking)
 {
 	const struct diff *diff = build->diff;
 	size_t count = diff->function_count;
-	CLEANUP(cleanup_free) struct union_tree_keyed *keyed = malloc((count + 1) * sizeof(*keyed));
-	CLEANUP(cleanup_free) uint32_t *ranks = malloc((count + 1) * sizeof(*ranks));
+	CLEANUP(cleanup_free) struct union_tree_keyed *keyed = memory_alloc((count + 1) * sizeof(*keyed));
+	CLEANUP(cleanup_free) uint32_t *ranks = memory_alloc((count + 1) * sizeof(*ranks));
 
-	ranking->functions = malloc((count + 1) * sizeof(*ranking->functions));
-	if (!keyed || !ranks || !ranking->functions)
-		return error_set_memory(err);
+	ranking->functions = memory_alloc((count + 1) * sizeof(*ranking->functions));
 	for (uint32_t i = 0; i < count; i++)
 		keyed[i] = (struct union_tree_keyed){ diff_string(diff, diff->functions[i].key), i };
 	qsort(keyed, count, sizeof(*keyed), compare_keyed);
@@ -83,7 +79,8 @@ static bool ranking_init(const struct diff_build *build, struct union_tree_ranki
 		ranking->functions[i] = keyed[i].function;
 		ranks[keyed[i].function] = i;
 	}
-	return rank_side(build, DIFF_BASE, ranks, ranking, err) && rank_side(build, DIFF_HEAD, ranks, ranking, err);
+	rank_side(build, DIFF_BASE, ranks, ranking);
+	rank_side(build, DIFF_HEAD, ranks, ranking);
 }
 
 static int union_tree_by_rank(const void *a, const void *b)
@@ -112,14 +109,14 @@ static void sort_children(struct union_tree_child *items, size_t count)
 	}
 }
 
-static bool children_create(const struct diff_build *build, enum diff_side side,
-	const struct union_tree_ranking *ranking, struct children *children, struct error *err)
+static void children_create(const struct diff_build *build, enum diff_side side,
+	const struct union_tree_ranking *ranking, struct children *children)
 {
 	const struct profile_tree *tree = build->trees[side];
 	size_t count = tree ? tree->node_count : 0;
 
-	if (!ARRAY_ZEROED(&children->first, count + 2, err) || !ARRAY_ZEROED(&children->items, count + 1, err))
-		return false;
+	children->first = memory_zeroed(count + 2, sizeof(*children->first));
+	children->items = memory_zeroed(count + 1, sizeof(*children->items));
 	/* Starts are shifted by two, so that filling in the children moves each to its final value. */
 	for (size_t node = 1; node < count; node++)
 		children->first[tree->parents[node] + 2]++;
@@ -131,7 +128,6 @@ static bool children_create(const struct diff_build *build, enum diff_side side,
 	for (size_t node = 0; node < count; node++)
 		sort_children(
 			children->items + children->first[node], children->first[node + 1] - children->first[node]);
-	return true;
 }
 
 /* A node whose children are being merged; those above it are open too. */
@@ -171,19 +167,16 @@ static bool allocate_nodes(struct diff_build *build, struct error *err)
 	free(build->topmost);
 	free(build->owners);
 	diff->node_count = 0;
-	diff->nodes = malloc(count * sizeof(*diff->nodes));
-	build->topmost = malloc(count * sizeof(*build->topmost));
-	build->owners = malloc(count * sizeof(*build->owners));
-	bool ok = diff->nodes && build->topmost && build->owners;
-
+	diff->nodes = memory_alloc(count * sizeof(*diff->nodes));
+	build->topmost = memory_alloc(count * sizeof(*build->topmost));
+	build->owners = memory_alloc(count * sizeof(*build->owners));
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		size_t nodes = build->trees[side] ? build->trees[side]->node_count : 0;
 
 		free(build->union_nodes[side]);
-		build->union_nodes[side] = malloc((nodes + 1) * sizeof(uint32_t));
-		ok = ok && build->union_nodes[side];
+		build->union_nodes[side] = memory_alloc((nodes + 1) * sizeof(uint32_t));
 	}
-	return ok || error_set_memory(err);
+	return true;
 }
 
 /* Appends and opens a node for sides[0] of base and sides[1] of head (PROFILE_NONE: that side has no such node). */
@@ -242,18 +235,16 @@ static bool union_step(struct merge *merge, struct error *err)
 }
 
 /* Adds the samples' values to their leaves, then each node's total to its parent, whose id is smaller. */
-static bool union_tree_sum_values(struct diff_build *build, enum diff_side side, struct error *err)
+static void union_tree_sum_values(struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];
-	double *self = calloc(build->diff->node_count, sizeof(*self)),
-	       *total = malloc(build->diff->node_count * sizeof(*total));
+	double *self = memory_zeroed(build->diff->node_count, sizeof(*self)),
+	       *total = memory_alloc(build->diff->node_count * sizeof(*total));
 
 	free(build->diff->node_self[side]);
 	free(build->diff->node_total[side]);
 	build->diff->node_self[side] = self;
 	build->diff->node_total[side] = total;
-	if (!self || !total)
-		return error_set_memory(err);
 	for (size_t i = 0; profile && i < profile->sample_count; i++) {
 		uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
 
@@ -264,19 +255,16 @@ static bool union_tree_sum_values(struct diff_build *build, enum diff_side side,
 		if (interrupts_pass_up(build->diff, node))
 			total[build->diff->nodes[node].parent] += total[node];
 	build->diff->raw_total[side] = total[0];
-	return true;
 }
 
 /* Marks the nodes whose time counts for their function's total: those without an ancestor of the same function. */
-static bool mark_topmost(struct diff_build *build, struct error *err)
+static void mark_topmost(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) uint32_t *on_path = calloc(diff->function_count + 1, sizeof(*on_path));
-	CLEANUP(cleanup_free) uint32_t *open = malloc((MAX_DEPTH + 2) * sizeof(*open));
+	CLEANUP(cleanup_free) uint32_t *on_path = memory_zeroed(diff->function_count + 1, sizeof(*on_path));
+	CLEANUP(cleanup_free) uint32_t *open = memory_alloc((MAX_DEPTH + 2) * sizeof(*open));
 	size_t depth = 0;
 
-	if (!on_path || !open)
-		return error_set_memory(err);
 	build->topmost[0] = false;
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		while (depth > 0 && diff->nodes[open[depth - 1]].subtree_end <= node)
@@ -284,7 +272,6 @@ static bool mark_topmost(struct diff_build *build, struct error *err)
 		build->topmost[node] = on_path[diff->nodes[node].function]++ == 0;
 		open[depth++] = node;
 	}
-	return true;
 }
 
 /*
@@ -308,7 +295,7 @@ void union_tree_find_owners(const struct diff *diff, uint32_t *owners)
 
 static void shrink(struct diff *diff)
 {
-	struct diff_node *nodes = realloc(diff->nodes, diff->node_count * sizeof(*nodes));
+	struct diff_node *nodes = memory_resize(diff->nodes, diff->node_count, sizeof(*nodes));
 
 	if (nodes)
 		diff->nodes = nodes;
@@ -319,12 +306,12 @@ static bool merge_trees(struct diff_build *build, struct error *err)
 	CLEANUP(merge_deinit) struct merge merge = { .build = build };
 	uint32_t roots[DIFF_SIDES];
 
-	if (!ranking_init(build, &merge.ranking, err) || !allocate_nodes(build, err))
+	ranking_init(build, &merge.ranking);
+	if (!allocate_nodes(build, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		roots[side] = build->trees[side] ? 0 : PROFILE_NONE;
-		if (!children_create(build, (enum diff_side)side, &merge.ranking, &merge.children[side], err))
-			return false;
+		children_create(build, (enum diff_side)side, &merge.ranking, &merge.children[side]);
 	}
 	if (!union_emit(&merge, PROFILE_NONE, roots, err))
 		return false;
@@ -338,9 +325,11 @@ static bool merge_trees(struct diff_build *build, struct error *err)
 
 bool union_tree_create(struct diff_build *build, struct error *err)
 {
-	if (!merge_trees(build, err) || !interrupts_mark(build, err) || !union_tree_sum_values(build, DIFF_BASE, err) ||
-		!union_tree_sum_values(build, DIFF_HEAD, err) || !mark_topmost(build, err))
+	if (!merge_trees(build, err) || !interrupts_mark(build, err))
 		return false;
+	union_tree_sum_values(build, DIFF_BASE);
+	union_tree_sum_values(build, DIFF_HEAD);
+	mark_topmost(build);
 	union_tree_find_owners(build->diff, build->owners);
 	return true;
 }
@@ -363,7 +352,7 @@ static void mark_out_of_line(const struct diff_build *build, enum diff_side side
 	}
 }
 
-bool union_tree_place_samples(struct diff_build *build, struct error *err)
+void union_tree_place_samples(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 
@@ -375,13 +364,11 @@ bool union_tree_place_samples(struct diff_build *build, struct error *err)
 		if (!profile)
 			continue;
 		mark_out_of_line(build, (enum diff_side)side);
-		if (!ARRAY_ZEROED(&diff->sample_nodes[side], profile->sample_count + 1, err))
-			return false;
+		diff->sample_nodes[side] = memory_zeroed(profile->sample_count + 1, sizeof(*diff->sample_nodes[side]));
 		for (size_t i = 0; i < profile->sample_count; i++) {
 			uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
 
 			diff->sample_nodes[side][i] = build->union_nodes[side][node];
 		}
 	}
-	return true;
 }

@@ -18,5 +18,4 @@ bool union_tree_create(struct diff_build *build, struct error *err);
 void union_tree_find_owners(const struct diff *diff, uint32_t *owners);
 
 /* Fills diff->sample_nodes and the inlined flags; needs the trees of the sides. */
-COMMON_MUST_CHECK
-bool union_tree_place_samples(struct diff_build *build, struct error *err);
+void union_tree_place_samples(struct diff_build *build);

@@ -120,32 +120,25 @@ static void fit_scatter(
 	}
 }
 
-bool moderation_fit(
-	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err)
+void moderation_fit(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation)
 {
-	CLEANUP(cleanup_free) struct weighted_value *scratch = malloc((count + 1) * sizeof(*scratch));
+	CLEANUP(cleanup_free) struct weighted_value *scratch = memory_alloc((count + 1) * sizeof(*scratch));
 
-	if (!scratch)
-		return error_set_memory(err);
 	*moderation = (struct moderation){ .scale = 1 };
 	if (count < MIN_ROWS || freedom < 1)
-		return true;
+		return;
 	moderation->overdispersion = fit_overdispersion(rows, count, freedom, scratch);
 	count = informative(rows, count, moderation->overdispersion, scratch);
 	fit_scatter(scratch, count, freedom, 0, moderation);
-	return true;
 }
 
-bool moderation_fit_alike(
-	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err)
+void moderation_fit_alike(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation)
 {
-	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((count + 1) * sizeof(*ratios));
+	CLEANUP(cleanup_free) struct weighted_value *ratios = memory_alloc((count + 1) * sizeof(*ratios));
 
-	if (!ratios)
-		return error_set_memory(err);
 	*moderation = (struct moderation){ .scale = 1 };
 	if (count < MIN_ROWS || freedom < 1)
-		return true;
+		return;
 	for (size_t i = 0; i < count; i++)
 		ratios[i].value = rows[i].variance / rows[i].poisson;
 	fit_scatter(ratios, count, freedom, alike_caution, moderation);
@@ -153,7 +146,6 @@ bool moderation_fit_alike(
 	if (isfinite(moderation->prior_freedom))
 		moderation->scale *=
 			exp(log(moderation->prior_freedom / 2) - gsl_sf_psi(moderation->prior_freedom / 2));
-	return true;
 }
 
 static bool outlier(const struct moderation *m, double ratio, double freedom)

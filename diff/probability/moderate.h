@@ -20,9 +20,7 @@ struct dispersion {
 };
 
 /* Fits the prior to rows that have `freedom` degrees of freedom each. */
-COMMON_MUST_CHECK
-bool moderation_fit(
-	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
+void moderation_fit(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation);
 
 /*
  * Does the same for rows that count nothing: `poisson` is the least variance that is believed, the same in all rows.
@@ -33,9 +31,7 @@ bool moderation_fit(
  * - Its variance is the geometric mean of the rows'. That of Smyth's distribution lies below it the more rows scatter,
  *   since the distribution has a long tail upwards: where rows have none, it would draw large variances too far down.
  */
-COMMON_MUST_CHECK
-bool moderation_fit_alike(
-	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
+void moderation_fit_alike(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation);
 
 /* Returns the row's moderated variance, and its degrees of freedom; never less than counting alone gives. */
 double moderation_posterior(

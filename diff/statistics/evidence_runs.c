@@ -153,8 +153,7 @@ static bool fit_prior(const struct model *model, struct moderation *moderation, 
 			experiment->rows[row].twin == row && !model->fits[row].small)
 			rows[count++] = model->fits[row].dispersion;
 	}
-	if (!moderation_fit(rows, count, model->freedom, moderation, err))
-		return false;
+	moderation_fit(rows, count, model->freedom, moderation);
 	/*
 	 * With few runs a row that has two modes cannot be told from others. The exponent was chosen on recordings of
 	 * unchanged programs.
