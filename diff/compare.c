@@ -81,13 +81,18 @@ static bool compare_align(struct diff_build *build, struct error *err)
 	code_match_renamed(build, &renamed);
 	if (renamed > 0)
 		code_compare(build);
-	if (!check_shared(build, err) || !make_union(build, err) || !load_measure(build, err) ||
-		!moved_match(build, &moved, err))
+	if (!check_shared(build, err) || !make_union(build, err))
+		return false;
+	load_measure(build);
+	if (!moved_match(build, &moved, err))
 		return false;
 	if (moved == 0)
 		return true;
 	code_compare(build);
-	return make_union(build, err) && load_measure(build, err);
+	if (!make_union(build, err))
+		return false;
+	load_measure(build);
+	return true;
 }
 
 static bool diff_compare_is_near(double a, double b)
@@ -135,11 +140,11 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 		moved_link(build);
 		frames_link(build);
 	}
-	if (!places_mark(build, err))
-		return false;
+	places_mark(build);
 	if (!build->diff->whole)
 		readings_choose(build);
-	return run_figures_collect(build, err) && instances_collect(build, err);
+	run_figures_collect(build);
+	return instances_collect(build, err);
 }
 
 bool build_sum_up(struct diff_build *build, struct error *err)

@@ -98,13 +98,13 @@ static bool function_units_sum(const struct diff_build *build, struct diff_funct
 	struct sums_division division;
 	size_t cells;
 
-	if (!function_units_choose_rows(build->diff, &experiment, err) ||
-		!row_index_create(build->diff, &experiment, &index, err) ||
-		!function_units_divide(build->profiles[DIFF_HEAD], units, &of_thread, err))
+	if (!function_units_choose_rows(build->diff, &experiment, err))
+		return false;
+	row_index_create(build->diff, &experiment, &index);
+	if (!function_units_divide(build->profiles[DIFF_HEAD], units, &of_thread, err))
 		return false;
 	division = (struct sums_division){ units->count, units->count > 1 && !units->are_runs, of_thread };
-	if (!sums_fill(build, index, DIFF_HEAD, &division, experiment.row_count, &values, err))
-		return false;
+	sums_fill(build, index, DIFF_HEAD, &division, experiment.row_count, &values);
 	cells = build->diff->function_count * units->count;
 	return function_units_copy(values, units->count, &units->whole, err) &&
 	       function_units_copy(values + units->count, cells, &units->self, err) &&
@@ -116,8 +116,10 @@ static bool function_units_count_work(
 {
 	if (!(build->diff->requests[DIFF_HEAD].count > 0) || !work_is_of_requests(build->profiles[DIFF_HEAD]))
 		return true;
-	return ARRAY_ZEROED(&units->work, units->count, err) &&
-	       work_sum_units(build, DIFF_HEAD, units->count, units->count > 1 && !units->are_runs, units->work, err);
+	if (!ARRAY_ZEROED(&units->work, units->count, err))
+		return false;
+	work_sum_units(build, DIFF_HEAD, units->count, units->count > 1 && !units->are_runs, units->work);
+	return true;
 }
 
 bool diff_function_units_create(const struct profile *profile, const struct diff_options *options,

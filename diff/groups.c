@@ -87,8 +87,10 @@ static bool grouping_init(struct diff_grouping *g, struct error *err)
 		if (g->metric[side] == PROFILE_NONE)
 			g->metric[side] = 0;
 	}
-	return string_table_create((size_t)4 << 30, &g->groups->strings, err) &&
-	       load_find_waiting(diff, &g->waiting, err);
+	if (!string_table_create((size_t)4 << 30, &g->groups->strings, err))
+		return false;
+	load_find_waiting(diff, &g->waiting);
+	return true;
 }
 
 /* ---- Which sample is in which group ---- */

@@ -616,9 +616,8 @@ bool diff_summarize_runs(const struct profile *base, const struct profile *head,
 	bool in_pairs, struct diff_run_summary *summary);
 
 /* Finds out whether a run's figure lies far from its side's median, which is written to `*median`. */
-COMMON_MUST_CHECK
-bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure figure, size_t run, double *median,
-	bool *outlier, struct error *err);
+void diff_run_is_outlier(
+	const struct profile *profile, enum diff_run_figure figure, size_t run, double *median, bool *outlier);
 
 /* Returns whether head's load may be any in a range: it was neither counted nor guessed. */
 static inline bool diff_load_is_open(const struct diff *diff)

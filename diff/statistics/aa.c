@@ -22,35 +22,30 @@ static size_t rows_of_functions(const struct experiment *experiment)
 	return count;
 }
 
-static bool copy_design_effect(const struct experiment *from, struct experiment *halves, struct error *err)
+static void copy_design_effect(const struct experiment *from, struct experiment *halves)
 {
 	if (!from->design_effect)
-		return true;
-	if (!ARRAY_ZEROED(&halves->design_effect, halves->row_count + 1, err))
-		return false;
+		return;
+	halves->design_effect = memory_zeroed(halves->row_count + 1, sizeof(*halves->design_effect));
 	memcpy(halves->design_effect, from->design_effect, halves->row_count * sizeof(double));
-	return true;
 }
 
-static bool aa_split(const struct experiment *from, struct experiment *halves, struct error *err)
+static void aa_split(const struct experiment *from, struct experiment *halves)
 {
 	const struct experiment_side *base = &from->sides[DIFF_BASE];
 
 	halves->row_count = rows_of_functions(from);
-	if (!ARRAY_ZEROED(&halves->rows, halves->row_count + 1, err))
-		return false;
+	halves->rows = memory_zeroed(halves->row_count + 1, sizeof(*halves->rows));
 	memcpy(halves->rows, from->rows, halves->row_count * sizeof(*halves->rows));
-	if (!copy_design_effect(from, halves, err))
-		return false;
+	copy_design_effect(from, halves);
 	for (size_t side = 0; side < DIFF_SIDES; side++) {
 		struct experiment_side *half = &halves->sides[side];
 
 		half->unit_count = (base->unit_count + 1 - side) / 2;
 		half->sample_weight = base->sample_weight;
-		if (!ARRAY_ZEROED(&half->values, (halves->row_count + 1) * half->unit_count, err))
-			return false;
-		if (base->work && !(half->work = malloc((half->unit_count + 1) * sizeof(double))))
-			return error_set_memory(err);
+		half->values = memory_zeroed((halves->row_count + 1) * half->unit_count, sizeof(*half->values));
+		if (base->work)
+			half->work = memory_alloc((half->unit_count + 1) * sizeof(double));
 		for (size_t unit = 0; half->work && unit < half->unit_count; unit++)
 			half->work[unit] = base->work[2 * unit + side];
 		for (size_t row = 0; row < halves->row_count; row++) {
@@ -59,21 +54,20 @@ static bool aa_split(const struct experiment *from, struct experiment *halves, s
 					base->values[row * base->unit_count + 2 * unit + side];
 		}
 	}
-	return true;
 }
 
-static bool run_model(struct experiment *halves, enum diff_evidence_mode mode, bool as_share,
-	struct row_result *results, struct error *err)
+static void run_model(
+	struct experiment *halves, enum diff_evidence_mode mode, bool as_share, struct row_result *results)
 {
 	CLEANUP(speed_deinit) struct speed speed = { 0 };
 	struct moderation moderation;
 	double units = (double)halves->sides[DIFF_BASE].unit_count / (double)halves->sides[DIFF_HEAD].unit_count;
 
 	if (mode == DIFF_EVIDENCE_RUNS) {
-		if (!speed_measure(halves, NAN, &speed, err))
-			return false;
+		speed_measure(halves, NAN, &speed);
 		halves->factor = units * exp(-speed.delta);
-		return evidence_runs(halves, &speed, SPEED_ADJUST, &moderation, results, err);
+		evidence_runs(halves, &speed, SPEED_ADJUST, &moderation, results);
+		return;
 	}
 	/*
 	 * The factor is the ratio of the totals: one made of functions with few samples a block would vary more than
@@ -82,7 +76,7 @@ static bool run_model(struct experiment *halves, enum diff_evidence_mode mode, b
 	halves->factor = halves->sides[DIFF_BASE].work ? work_sum(halves, DIFF_BASE) / work_sum(halves, DIFF_HEAD)
 			 : as_share ? experiment_sum(halves, DIFF_BASE, 0) / experiment_sum(halves, DIFF_HEAD, 0)
 				    : units;
-	return evidence_single(halves, as_share, &(struct process_floor){ 0 }, results, err);
+	evidence_single(halves, as_share, &(struct process_floor){ 0 }, results);
 }
 
 static void count_functions(struct diff_build *build, const struct experiment *halves, const struct row_result *results)
@@ -104,24 +98,19 @@ static void count_functions(struct diff_build *build, const struct experiment *h
 	}
 }
 
-bool aa_test(
-	struct diff_build *build, const struct experiment *experiment, enum diff_evidence_mode mode, struct error *err)
+void aa_test(struct diff_build *build, const struct experiment *experiment, enum diff_evidence_mode mode)
 {
 	CLEANUP(experiment_deinit) struct experiment halves = { 0 };
-	CLEANUP(cleanup_free) struct row_result *results = malloc((experiment->row_count + 1) * sizeof(*results));
+	CLEANUP(cleanup_free) struct row_result *results = memory_alloc((experiment->row_count + 1) * sizeof(*results));
 	bool as_share = build->diff->scale.mode == DIFF_SCALE_ROBUST || build->diff->scale.mode == DIFF_SCALE_SHARE;
 	double alpha;
 
-	if (!results)
-		return error_set_memory(err);
 	if (experiment->sides[DIFF_BASE].unit_count < MIN_UNITS)
-		return true;
-	if (!aa_split(experiment, &halves, err) || !experiment_finish(&halves, err) ||
-		!run_model(&halves, mode, as_share, results, err) ||
-		!bh_adjust(&halves, &(struct family){ GROUP_FUNCTIONS, false, false }, build->options.q, results,
-			&alpha, err))
-		return false;
+		return;
+	aa_split(experiment, &halves);
+	experiment_finish(&halves);
+	run_model(&halves, mode, as_share, results);
+	bh_adjust(&halves, &(struct family){ GROUP_FUNCTIONS, false, false }, build->options.q, results, &alpha);
 	build->diff->evidence.aa_done = true;
 	count_functions(build, &halves, results);
-	return true;
 }

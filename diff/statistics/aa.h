@@ -7,6 +7,4 @@
  * Compares base's odd units with its even ones by the rules used for the two sides: any difference found there is due
  * to chance. Fills evidence.aa_*; does nothing if there are too few units for two halves.
  */
-COMMON_MUST_CHECK
-bool aa_test(
-	struct diff_build *build, const struct experiment *experiment, enum diff_evidence_mode mode, struct error *err);
+void aa_test(struct diff_build *build, const struct experiment *experiment, enum diff_evidence_mode mode);

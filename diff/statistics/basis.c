@@ -9,7 +9,7 @@
 
 struct basis *basis_create(void)
 {
-	return calloc(1, sizeof(struct basis));
+	return memory_zeroed(1, sizeof(struct basis));
 }
 
 void basis_destroy(struct basis *basis)
@@ -24,7 +24,7 @@ void basis_destroy(struct basis *basis)
 	free(basis);
 }
 
-bool basis_keep_units(const struct diff_build *build, const struct experiment *experiment, struct error *err)
+void basis_keep_units(const struct diff_build *build, const struct experiment *experiment)
 {
 	struct basis *basis = basis_own(build);
 
@@ -32,17 +32,13 @@ bool basis_keep_units(const struct diff_build *build, const struct experiment *e
 		size_t count = experiment->sides[side].unit_count;
 
 		basis->unit_count[side] = count;
-		if (!ARRAY_ZEROED(&basis->whole[side], count + 1, err))
-			return false;
+		basis->whole[side] = memory_zeroed(count + 1, sizeof(*basis->whole[side]));
 		memcpy(basis->whole[side], experiment_values(experiment, (enum diff_side)side, 0),
 			count * sizeof(double));
 		if (!build->profiles[side]->has_timeline)
 			continue;
 		basis->run_ends[side] = sums_run_lengths(build->profiles[side]);
-		if (!basis->run_ends[side])
-			return error_set_memory(err);
 	}
-	return true;
 }
 
 void basis_apply(const struct diff_build *build, struct experiment *experiment)

@@ -46,8 +46,7 @@ static inline struct basis *basis_own(const struct diff_build *build)
 }
 
 /* Keeps the units and the values of the whole in them. */
-COMMON_MUST_CHECK
-bool basis_keep_units(const struct diff_build *build, const struct experiment *experiment, struct error *err);
+void basis_keep_units(const struct diff_build *build, const struct experiment *experiment);
 
 /* Makes the experiment's rows parts of the whole that `build` is a part of; nothing if it is none. */
 void basis_apply(const struct diff_build *build, struct experiment *experiment);

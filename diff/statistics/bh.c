@@ -38,14 +38,13 @@ static size_t bh_collect_members(const struct experiment *experiment, const stru
 	return count;
 }
 
-bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate,
-	struct row_result *results, double *alpha, struct error *err)
+void bh_adjust(const struct experiment *experiment, const struct family *family, double rate,
+	struct row_result *results, double *alpha)
 {
-	CLEANUP(cleanup_free) struct step_up_member *members = malloc((experiment->row_count + 1) * sizeof(*members));
+	CLEANUP(cleanup_free)
+	struct step_up_member *members = memory_alloc((experiment->row_count + 1) * sizeof(*members));
 	size_t count, found = 0;
 
-	if (!members)
-		return error_set_memory(err);
 	count = bh_collect_members(experiment, family, results, members);
 	step_up(members, count);
 	for (size_t i = 0; i < count; i++) {
@@ -65,5 +64,4 @@ bool bh_adjust(const struct experiment *experiment, const struct family *family,
 			results[row].q = results[experiment->rows[row].twin].q;
 	}
 	*alpha = count > 0 ? rate * (double)(found > 0 ? found : 1) / (double)count : rate;
-	return true;
 }

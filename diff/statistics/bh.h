@@ -19,9 +19,8 @@ struct family {
  * few samples, which cannot show an ordinary change, use less of the error rate. Fills q. `*alpha` becomes the p at
  * which a row of weight 1 is found at false discovery rate `rate`.
  */
-COMMON_MUST_CHECK
-bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate,
-	struct row_result *results, double *alpha, struct error *err);
+void bh_adjust(const struct experiment *experiment, const struct family *family, double rate,
+	struct row_result *results, double *alpha);
 
 static inline bool family_has(const struct family *family, const struct row *row)
 {

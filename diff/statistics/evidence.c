@@ -115,8 +115,7 @@ static bool whole_is_measured(const struct diff_build *build)
 	       mode == DIFF_SCALE_WORK;
 }
 
-static bool weigh_runs(
-	struct diff_build *build, struct experiment *experiment, struct row_result *results, struct error *err)
+static void weigh_runs(struct diff_build *build, struct experiment *experiment, struct row_result *results)
 {
 	struct basis *own = basis_own(build);
 	const struct basis *basis = basis_of(build->diff);
@@ -124,8 +123,7 @@ static bool weigh_runs(
 	double runs = (double)build->profiles[DIFF_HEAD]->run_count / (double)build->profiles[DIFF_BASE]->run_count;
 
 	if (own) {
-		if (!speed_measure(experiment, -log(build->load.typical * runs), &own->speed, err))
-			return false;
+		speed_measure(experiment, -log(build->load.typical * runs), &own->speed);
 		/* Layouts differ by where code lies, however fast the machine is. */
 		own->speed_is_explained = !experiment->units_are_layouts && speed_is_explained(build, &own->speed);
 	}
@@ -138,58 +136,47 @@ static bool weigh_runs(
 			       !experiment->units_are_layouts && !experiment->is_part &&
 			       experiment->sides[DIFF_BASE].unit_count == experiment->sides[DIFF_HEAD].unit_count;
 	experiment->has_modes = floor_is_compiled_at_run_time(floor_language(build->diff));
-	if (!evidence_runs(experiment, &basis->speed, speed_use_of(build, &basis->speed), &moderation, results, err))
-		return false;
+	evidence_runs(experiment, &basis->speed, speed_use_of(build, &basis->speed), &moderation, results);
 	if (own)
 		own->moderation = moderation;
-	return true;
 }
 
-static bool weigh_single(
-	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
+static void weigh_single(struct diff_build *build, const struct experiment *experiment, struct row_result *results)
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
 	struct basis *own = basis_own(build);
 	struct process_floor floor = own ? floor_of(build) : basis_of(build->diff)->floor;
 
-	if (!evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results, err))
-		return false;
+	evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results);
 	if (own)
 		own->floor = floor;
 	build->diff->evidence.floor_rsd = build->diff->waiting == DIFF_WAITING_ALL ? floor.waits : floor.others;
 	for (size_t i = 0; i < build->diff->function_count; i++)
 		if (build->diff->functions[i].code == DIFF_CODE_CHANGED)
 			build->diff->evidence.floor_changed_rsd = floor.changed;
-	return true;
 }
 
-static bool apply_family(struct diff_build *build, const struct experiment *experiment, const struct family *family,
-	struct row_result *results, struct error *err)
+static void apply_family(struct diff_build *build, const struct experiment *experiment, const struct family *family,
+	struct row_result *results)
 {
 	double alpha;
 
-	if (!bh_adjust(experiment, family, build->options.q, results, &alpha, err))
-		return false;
+	bh_adjust(experiment, family, build->options.q, results, &alpha);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		if (family_has(family, &experiment->rows[row]))
 			states_apply(build, &experiment->rows[row], &results[row], alpha);
 	}
-	return true;
 }
 
-static bool evidence_apply(
-	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
+static void evidence_apply(struct diff_build *build, const struct experiment *experiment, struct row_result *results)
 {
 	for (int group = GROUP_FUNCTIONS; group <= GROUP_NODES; group++) {
 		struct family family = { (enum row_group)group, true, false };
 
-		if (!apply_family(build, experiment, &family, results, err))
-			return false;
+		apply_family(build, experiment, &family, results);
 		family.changed = true;
-		if (!apply_family(build, experiment, &family, results, err))
-			return false;
+		apply_family(build, experiment, &family, results);
 	}
-	return true;
 }
 
 /*
@@ -237,30 +224,27 @@ static void mark_renamed(struct diff *diff)
 }
 
 /* Tests what sampling measured. */
-static bool weigh_samples(struct diff_build *build, struct experiment *experiment, struct error *err)
+static void weigh_samples(struct diff_build *build, struct experiment *experiment)
 {
 	struct diff_evidence *evidence = &build->diff->evidence;
 	CLEANUP(cleanup_free)
-	struct row_result *results = malloc((experiment->row_count + 1) * sizeof(*results));
+	struct row_result *results = memory_alloc((experiment->row_count + 1) * sizeof(*results));
 
-	if (!results)
-		return error_set_memory(err);
-	if (!load_weigh_rows(build, experiment, err))
-		return false;
+	load_weigh_rows(build, experiment);
 	open_load_weigh_rows(build, experiment);
-	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, experiment, results, err)
-						   : weigh_single(build, experiment, results, err)))
-		return false;
+	if (evidence->mode == DIFF_EVIDENCE_RUNS)
+		weigh_runs(build, experiment, results);
+	else
+		weigh_single(build, experiment, results);
 	evidence->by_ranks = results[0].by_ranks;
 	measured_weigh(build, experiment, results);
-	if (!placement_weigh(build, experiment, results, err))
-		return false;
+	placement_weigh(build, experiment, results);
 	open_load_judge(experiment, results);
 	states_without_evidence(build);
-	if (!evidence_apply(build, experiment, results, err))
-		return false;
+	evidence_apply(build, experiment, results);
 	join_whole_frames(build->diff);
-	return build->diff->whole || aa_test(build, experiment, evidence->mode, err);
+	if (!build->diff->whole)
+		aa_test(build, experiment, evidence->mode);
 }
 
 bool evidence_weigh(struct diff_build *build, struct error *err)
@@ -271,8 +255,7 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 	evidence->mode = choose_mode(build);
 	if (basis_own(build))
 		basis_own(build)->language = floor_language(build->diff);
-	if (!units_create(build, &experiment, err))
-		return false;
+	units_create(build, &experiment);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		evidence->runs[side] = build->profiles[side]->run_count;
 		evidence->blocks[side] = evidence->mode == DIFF_EVIDENCE_SINGLE ? experiment.sides[side].unit_count : 0;
@@ -280,9 +263,8 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 	if (evidence->mode == DIFF_EVIDENCE_EXACT) {
 		states_without_evidence(build);
 		evidence_exact(build, &experiment);
-	} else if (!weigh_samples(build, &experiment, err)) {
-		return false;
-	}
+	} else
+		weigh_samples(build, &experiment);
 	mark_renamed(build->diff);
 	return scale_describe(build, err);
 }

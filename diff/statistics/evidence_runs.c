@@ -139,14 +139,12 @@ static struct fit fit_row(const struct model *model, size_t row)
 }
 
 /* Fits the prior to functions; nodes would repeat the same information. */
-static bool fit_prior(const struct model *model, struct moderation *moderation, struct error *err)
+static void fit_prior(const struct model *model, struct moderation *moderation)
 {
 	const struct experiment *experiment = model->experiment;
-	CLEANUP(cleanup_free) struct dispersion *rows = malloc((experiment->row_count + 1) * sizeof(*rows));
+	CLEANUP(cleanup_free) struct dispersion *rows = memory_alloc((experiment->row_count + 1) * sizeof(*rows));
 	size_t count = 0;
 
-	if (!rows)
-		return error_set_memory(err);
 	for (size_t row = 1; row < experiment->row_count; row++) {
 		/* If samples are not counted, the noise of rows with equal values is not comparable. */
 		if (model->fits[row].dispersion.poisson > 0 && !row_is_node(&experiment->rows[row]) &&
@@ -161,7 +159,6 @@ static bool fit_prior(const struct model *model, struct moderation *moderation, 
 	moderation->prior_freedom = fmin(moderation->prior_freedom, pow(model->freedom, 3) / 6);
 	if (!model->speed->quiet)
 		moderation->prior_freedom = fmin(moderation->prior_freedom, max_noisy_freedom);
-	return true;
 }
 
 /* Returns the uncertainty of a row that is due to not knowing how fast the machine was. */
@@ -374,25 +371,22 @@ static double p_despite_modes(
 	return fmax(result->p, fmin(beyond.p, chance));
 }
 
-bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,
-	struct moderation *moderation, struct row_result *results, struct error *err)
+void evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,
+	struct moderation *moderation, struct row_result *results)
 {
-	CLEANUP(cleanup_free) struct fit *fits = malloc((experiment->row_count + 1) * sizeof(*fits));
+	CLEANUP(cleanup_free) struct fit *fits = memory_alloc((experiment->row_count + 1) * sizeof(*fits));
 	struct model model = { experiment, speed, use, fits, 0 };
 
-	if (!fits)
-		return error_set_memory(err);
 	model.freedom = (double)(experiment->sides[DIFF_BASE].unit_count + experiment->sides[DIFF_HEAD].unit_count) -
 			(speed->quiet ? 2 : 3);
 	for (size_t row = 0; row < experiment->row_count; row++)
 		fits[row] = fit_row(&model, row);
-	if (!experiment->is_part && !fit_prior(&model, moderation, err))
-		return false;
+	if (!experiment->is_part)
+		fit_prior(&model, moderation);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		results[row] = (struct row_result){ .q = NAN };
 		experiment_scale(experiment, row, &results[row]);
 		test_any(&model, moderation, row, &results[row]);
 		results[row].p = p_despite_modes(&model, moderation, row, &results[row]);
 	}
-	return true;
 }

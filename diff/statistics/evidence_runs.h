@@ -27,6 +27,5 @@ enum speed_use {
  * differences between runs test the whole. Fills results[row]; `moderation` becomes what the variances were moderated
  * by, unless the experiment is of a part, whose whole's it then is.
  */
-COMMON_MUST_CHECK
-bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,
-	struct moderation *moderation, struct row_result *results, struct error *err);
+void evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,
+	struct moderation *moderation, struct row_result *results);

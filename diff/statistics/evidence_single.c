@@ -222,22 +222,19 @@ static struct floor_guess refine_once(
  * data, scheduling and other work on the machine affect both. Without controls, the estimate is `assumed`, and what the
  * interrupts show of that other work.
  */
-static bool refine_floor(const struct experiment *experiment, const struct evidence_single_spread *spreads,
-	double assumed, const struct row_result *results, struct floor_guess *guess, struct error *err)
+static void refine_floor(const struct experiment *experiment, const struct evidence_single_spread *spreads,
+	double assumed, const struct row_result *results, struct floor_guess *guess)
 {
 	double prior = sqrt(assumed * assumed + experiment->rows[0].machine_variance / DIFF_SIDES);
 	enum { STEPS = 20 };
 	CLEANUP(cleanup_free)
-	struct evidence_single_control *controls = malloc((experiment->row_count + 1) * sizeof(*controls));
+	struct evidence_single_control *controls = memory_alloc((experiment->row_count + 1) * sizeof(*controls));
 	size_t count;
 
-	if (!controls)
-		return error_set_memory(err);
 	count = collect_controls(experiment, spreads, results, controls);
 	*guess = (struct floor_guess){ prior, INFINITY };
 	for (int step = 0; step < STEPS && count > 0; step++)
 		*guess = refine_once(controls, count, prior, guess->rsd);
-	return true;
 }
 
 /* Returns the floor of a row, by its waits and its size; `guess` is that of a large one without waits. */
@@ -282,17 +279,15 @@ static void test_tiered(const struct experiment *experiment, size_t row, const s
 		*result = tiered;
 }
 
-bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor,
-	struct row_result *results, struct error *err)
+void evidence_single(
+	const struct experiment *experiment, bool as_share, struct process_floor *floor, struct row_result *results)
 {
 	struct floor_guess whole, changed = { floor->changed, experiment->is_part ? floor->changed_freedom : INFINITY };
 	double whole_size = experiment_whole_size(experiment);
 	struct mix mix;
 	CLEANUP(cleanup_free)
-	struct evidence_single_spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
+	struct evidence_single_spread *spreads = memory_alloc((experiment->row_count + 1) * sizeof(*spreads));
 
-	if (!spreads)
-		return error_set_memory(err);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		size_t twin = experiment->rows[row].twin;
 
@@ -300,9 +295,8 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 		experiment_scale(experiment, row, &results[row]);
 		spreads[row] = twin < row ? spreads[twin] : single_measure_spread(experiment, row, as_share);
 	}
-	if (floor->changed > 0 && !experiment->is_part &&
-		!refine_floor(experiment, spreads, floor->changed, results, &changed, err))
-		return false;
+	if (floor->changed > 0 && !(experiment->is_part))
+		refine_floor(experiment, spreads, floor->changed, results, &changed);
 	floor->changed = changed.rsd;
 	floor->changed_freedom = changed.freedom;
 	mix = mix_of_whole(experiment, floor);
@@ -333,5 +327,4 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 		else
 			evidence_single_test_row(experiment, row, &spreads[row], &others, &results[row]);
 	}
-	return true;
 }

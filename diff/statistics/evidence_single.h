@@ -21,6 +21,5 @@ struct process_floor {
  * the floor between processes. With one unit on each side the variance is that of counting. Fills results[row]; refines
  * floor->changed and its freedom unless it is 0, or the experiment is of a part, whose whole's it then is.
  */
-COMMON_MUST_CHECK
-bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor,
-	struct row_result *results, struct error *err);
+void evidence_single(
+	const struct experiment *experiment, bool as_share, struct process_floor *floor, struct row_result *results);

@@ -21,13 +21,12 @@ struct row_identity {
 	uint64_t base, head, group;
 };
 
-static bool find_twins(struct experiment *experiment, struct error *err)
+static void find_twins(struct experiment *experiment)
 {
 	struct hash_map first;
-	bool ok = true;
 
 	hash_map_init(&first, sizeof(struct row_identity));
-	for (uint32_t i = 0; i < experiment->row_count && ok; i++) {
+	for (uint32_t i = 0; i < experiment->row_count; i++) {
 		struct row *row = &experiment->rows[i];
 		struct row_identity identity = { .group = (uint64_t)row_is_node(row) * 2 + row->changed };
 		uint32_t *slot;
@@ -37,21 +36,18 @@ static bool find_twins(struct experiment *experiment, struct error *err)
 			experiment->sides[DIFF_BASE].unit_count * sizeof(double));
 		identity.head = hash_bytes(experiment_values(experiment, DIFF_HEAD, i),
 			experiment->sides[DIFF_HEAD].unit_count * sizeof(double));
-		ok = hash_map_add(&first, &identity, i, &slot, &added, err);
-		if (ok)
-			row->twin = *slot;
+		slot = hash_map_enter(&first, &identity, i, &added);
+		row->twin = *slot;
 	}
 	hash_map_deinit(&first);
-	return ok;
 }
 
-bool experiment_finish(struct experiment *experiment, struct error *err)
+void experiment_finish(struct experiment *experiment)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct experiment_side *s = &experiment->sides[side];
 
-		if (!ARRAY_ZEROED(&s->sums, experiment->row_count + 1, err))
-			return false;
+		s->sums = memory_zeroed(experiment->row_count + 1, sizeof(*s->sums));
 		for (size_t row = 0; row < experiment->row_count; row++) {
 			const double *values = experiment_values(experiment, side, row);
 
@@ -59,7 +55,7 @@ bool experiment_finish(struct experiment *experiment, struct error *err)
 				s->sums[row] += values[unit];
 		}
 	}
-	return find_twins(experiment, err);
+	find_twins(experiment);
 }
 
 void experiment_scale(const struct experiment *experiment, size_t row, struct row_result *result)

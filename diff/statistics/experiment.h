@@ -129,8 +129,7 @@ static inline bool row_is_node(const struct row *row)
 /*
  * Called when all values are set: sums them up, and finds rows with the same values, which are one test (fills twin).
  */
-COMMON_MUST_CHECK
-bool experiment_finish(struct experiment *experiment, struct error *err);
+void experiment_finish(struct experiment *experiment);
 
 /* Returns the whole that shares are of, by unit: row 0, unless the experiment is of a part. */
 static inline const double *experiment_whole(const struct experiment *experiment, enum diff_side side)

@@ -172,23 +172,20 @@ bool floor_is_compiled_at_run_time(enum profile_language language)
 
 /* ---- Waiting time ---- */
 
-bool floor_weigh_waits(const struct diff_build *build, struct experiment *experiment, struct error *err)
+void floor_weigh_waits(const struct diff_build *build, struct experiment *experiment)
 {
 	const struct diff *diff = build->diff;
 	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
 	CLEANUP(cleanup_free) bool *waits = NULL;
 
 	if (diff->waiting == DIFF_WAITING_NONE)
-		return true;
-	if (!ARRAY_ZEROED(&waits, diff->node_count + 1, err))
-		return false;
+		return;
+	waits = memory_zeroed(diff->node_count + 1, sizeof(*waits));
 	for (uint32_t node = 0; node < diff->node_count; node++)
 		waits[node] = build_is_wait(diff, node);
-	if (!row_shares_sum(build, waits, &shares, err))
-		return false;
+	row_shares_sum(build, waits, &shares);
 	for (size_t i = 0; i < experiment->row_count; i++)
 		experiment->rows[i].waits = row_share(diff, &shares, &experiment->rows[i]);
-	return true;
 }
 
 /* ---- Busy CPUs ---- */
@@ -212,7 +209,7 @@ static bool is_for_others(const struct diff *diff, uint32_t node)
 	return profile_wait_info(wait_class)->is_ended_by_others;
 }
 
-bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *experiment, struct error *err)
+void floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *experiment)
 {
 	const struct diff *diff = build->diff;
 	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
@@ -221,13 +218,11 @@ bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *ex
 	double beyond;
 
 	if (diff->waiting == DIFF_WAITING_NONE)
-		return true;
-	if (!ARRAY_ZEROED(&marked, diff->node_count + 1, err))
-		return false;
+		return;
+	marked = memory_zeroed(diff->node_count + 1, sizeof(*marked));
 	for (uint32_t node = 0; node < diff->node_count; node++)
 		marked[node] = is_for_others(diff, node);
-	if (!row_shares_sum(build, marked, &shares, err))
-		return false;
+	row_shares_sum(build, marked, &shares);
 	/* The floor of waits has what CPUs differ by from process to process. */
 	if (own)
 		own->busy_variance = fmax(0, pow(log(slowdown(build, DIFF_HEAD) / slowdown(build, DIFF_BASE)), 2) -
@@ -238,5 +233,4 @@ bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *ex
 
 		experiment->rows[i].machine_variance += share * share * beyond;
 	}
-	return true;
 }

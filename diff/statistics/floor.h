@@ -29,13 +29,11 @@ struct process_floor floor_of(const struct diff_build *build);
  * Fills row.waits of every row: how long threads wait depends on how they meet, which differs from process to process
  * more than what they compute.
  */
-COMMON_MUST_CHECK
-bool floor_weigh_waits(const struct diff_build *build, struct experiment *experiment, struct error *err);
+void floor_weigh_waits(const struct diff_build *build, struct experiment *experiment);
 
 /*
  * Adds to row.machine_variance what busy CPUs do to waits. Waiting for a CPU is in no total itself, but whoever holds a
  * lock waits for one as well, and all who want the lock wait with it; a process that answers, too. Such waits may be as
  * many times longer on one side as the program's threads got on more slowly there.
  */
-COMMON_MUST_CHECK
-bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *experiment, struct error *err);
+void floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *experiment);

@@ -14,7 +14,7 @@ static int layouts_by_number(const void *left, const void *right)
 /* Numbers are those of a file, so that they may be any. */
 static uint32_t *sorted_layouts(const struct profile *profile, size_t *count)
 {
-	uint32_t *numbers = malloc((profile->run_count + 1) * sizeof(*numbers));
+	uint32_t *numbers = memory_alloc((profile->run_count + 1) * sizeof(*numbers));
 
 	*count = 0;
 	for (size_t i = 0; numbers && i < profile->run_count; i++)
@@ -47,14 +47,12 @@ void layouts_division_deinit(struct layouts_division *division)
 	free(division->runs);
 }
 
-bool layouts_divide(const struct profile *profile, struct layouts_division *division, struct error *err)
+void layouts_divide(const struct profile *profile, struct layouts_division *division)
 {
 	CLEANUP(cleanup_free) uint32_t *numbers = sorted_layouts(profile, &division->count);
 
-	division->of_run = calloc(profile->run_count + 1, sizeof(*division->of_run));
-	division->runs = calloc(profile->run_count + 1, sizeof(*division->runs));
-	if (!numbers || !division->of_run || !division->runs)
-		return error_set_memory(err);
+	division->of_run = memory_zeroed(profile->run_count + 1, sizeof(*division->of_run));
+	division->runs = memory_zeroed(profile->run_count + 1, sizeof(*division->runs));
 	for (size_t i = 0; i < profile->run_count; i++) {
 		const uint32_t *found = bsearch(
 			&profile->runs[i].layout, numbers, division->count, sizeof(*numbers), layouts_by_number);
@@ -62,7 +60,6 @@ bool layouts_divide(const struct profile *profile, struct layouts_division *divi
 		division->of_run[i] = (uint32_t)(found - numbers);
 		division->runs[division->of_run[i]]++;
 	}
-	return true;
 }
 
 void layouts_level(const struct layouts_division *division, size_t row_count, double *values)

@@ -24,8 +24,7 @@ struct layouts_division {
 	size_t *runs;     /* owned: [layout] how many runs it has */
 };
 
-COMMON_MUST_CHECK
-bool layouts_divide(const struct profile *profile, struct layouts_division *division, struct error *err);
+void layouts_divide(const struct profile *profile, struct layouts_division *division);
 void layouts_division_deinit(struct layouts_division *division);
 
 /*

@@ -94,14 +94,11 @@ static bool waits_in(const struct diff *diff, const struct diff_function *f)
 	return f->origin == PROFILE_ORIGIN_SYSTEM && glob_matches_any(waits, name);
 }
 
-static bool statistics_load_find_waits(const struct diff *diff, bool **is_wait, struct error *err)
+static void statistics_load_find_waits(const struct diff *diff, bool **is_wait)
 {
-	*is_wait = malloc((diff->function_count + 1) * sizeof(**is_wait));
-	if (!*is_wait)
-		return error_set_memory(err);
+	*is_wait = memory_alloc((diff->function_count + 1) * sizeof(**is_wait));
 	for (size_t i = 0; i < diff->function_count; i++)
 		(*is_wait)[i] = waits_in(diff, &diff->functions[i]);
-	return true;
 }
 
 static void load_add_node(struct function_times *times, uint32_t node, uint32_t owner)
@@ -118,34 +115,27 @@ static void load_add_node(struct function_times *times, uint32_t node, uint32_t 
 	}
 }
 
-bool load_find_waiting(const struct diff *diff, bool **waiting, struct error *err)
+void load_find_waiting(const struct diff *diff, bool **waiting)
 {
 	CLEANUP(cleanup_free) bool *is_wait = NULL;
 
-	*waiting = calloc(diff->node_count + 1, sizeof(**waiting));
-	if (!*waiting)
-		return error_set_memory(err);
-	if (!statistics_load_find_waits(diff, &is_wait, err))
-		return false;
+	*waiting = memory_zeroed(diff->node_count + 1, sizeof(**waiting));
+	statistics_load_find_waits(diff, &is_wait);
 	for (uint32_t node = 1; node < diff->node_count; node++)
 		(*waiting)[node] = (*waiting)[diff->nodes[node].parent] || is_wait[diff->nodes[node].function];
-	return true;
 }
 
 /*
  * Assigns each node's time to the nearest function of the user's code above it. Time in waits and interrupts is
  * assigned to none.
  */
-static bool sum_times(struct function_times *times, struct error *err)
+static void sum_times(struct function_times *times)
 {
 	const struct diff *diff = times->build->diff;
-	CLEANUP(cleanup_free) uint32_t *owners = malloc((diff->node_count + 1) * sizeof(*owners));
+	CLEANUP(cleanup_free) uint32_t *owners = memory_alloc((diff->node_count + 1) * sizeof(*owners));
 	CLEANUP(cleanup_free) bool *waiting = NULL;
 
-	if (!owners)
-		return error_set_memory(err);
-	if (!load_find_waiting(diff, &waiting, err))
-		return false;
+	load_find_waiting(diff, &waiting);
 	owners[0] = PROFILE_NONE;
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		const struct diff_node *n = &diff->nodes[node];
@@ -155,7 +145,6 @@ static bool sum_times(struct function_times *times, struct error *err)
 		if (!waiting[node] && !(n->flags & DIFF_NODE_INTERRUPT))
 			load_add_node(times, node, owners[node]);
 	}
-	return true;
 }
 
 /* Returns the values of a function as a control of a kind; NULL: it is not of that kind. */
@@ -339,25 +328,21 @@ static void load_estimate(const struct function_times *times, struct load_contro
 	load->typical = typical_factor(times, kind, controls, load->factor);
 }
 
-bool load_measure(struct diff_build *build, struct error *err)
+void load_measure(struct diff_build *build)
 {
 	size_t count = build->diff->function_count;
-	CLEANUP(cleanup_free) struct function_time *items = calloc(count + 1, sizeof(*items));
-	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((count + 1) * sizeof(*ratios));
+	CLEANUP(cleanup_free) struct function_time *items = memory_zeroed(count + 1, sizeof(*items));
+	CLEANUP(cleanup_free) struct weighted_value *ratios = memory_alloc((count + 1) * sizeof(*ratios));
 	struct function_times times = { .build = build, .items = items };
 	struct load_controls controls = { .ratios = ratios };
 
 	if (build->diff->whole) {
 		build->load = basis_of(build->diff)->load;
-		return true;
+		return;
 	}
-	if (!items || !ratios)
-		return error_set_memory(err);
-	if (!sum_times(&times, err))
-		return false;
+	sum_times(&times);
 	load_estimate(&times, &controls, &build->load);
 	build->diff->basis->load = build->load;
-	return true;
 }
 
 /* ---- Variance of rows due to the load ---- */
@@ -387,7 +372,7 @@ static double load_change(const struct diff_build *build)
 	return base > 0 && head > 0 ? log(build->diff->scale.factor * head / base) : log(build->diff->scale.factor);
 }
 
-bool load_weigh_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
+void load_weigh_rows(const struct diff_build *build, struct experiment *experiment)
 {
 	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
 	CLEANUP(cleanup_free) bool *waiting = NULL;
@@ -395,9 +380,9 @@ bool load_weigh_rows(const struct diff_build *build, struct experiment *experime
 	double change, variance;
 
 	if (build->diff->scale.mode != DIFF_SCALE_ROBUST && !is_counted)
-		return true;
-	if (!load_find_waiting(build->diff, &waiting, err) || !row_shares_sum(build, waiting, &shares, err))
-		return false;
+		return;
+	load_find_waiting(build->diff, &waiting);
+	row_shares_sum(build, waiting, &shares);
 	change = is_counted ? load_rate_change(build) : load_change(build);
 	variance = is_counted ? pow(cost_by_load * change, 2) : build->load.variance;
 	for (size_t i = 0; i < experiment->row_count; i++) {
@@ -407,7 +392,6 @@ bool load_weigh_rows(const struct diff_build *build, struct experiment *experime
 
 		row->load_variance = variance + pow(share * change, 2);
 	}
-	return true;
 }
 
 const char *load_doubt_words(enum load_doubt doubt)

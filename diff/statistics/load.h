@@ -20,20 +20,17 @@
  */
 
 /* Makes [node]: whether the node is a wait for work or lies below one, as epoll_wait(). Owned by the caller. */
-COMMON_MUST_CHECK
-bool load_find_waiting(const struct diff *diff, bool **waiting, struct error *err);
+void load_find_waiting(const struct diff *diff, bool **waiting);
 
 /* Measures build->load. Needs the union tree, raw totals and code. */
-COMMON_MUST_CHECK
-bool load_measure(struct diff_build *build, struct error *err);
+void load_measure(struct diff_build *build);
 
 /*
  * Fills row.load_variance of every row: the variance of the factor if head was scaled by it, or of the cost of a
  * request at another load if requests were counted; and, for time spent waiting, the variance of its difference from
  * the load. Needs the scale.
  */
-COMMON_MUST_CHECK
-bool load_weigh_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);
+void load_weigh_rows(const struct diff_build *build, struct experiment *experiment);
 
 /*
  * Returns the reason why the load is unknown, as part of a sentence: "most of head's time is in functions that

@@ -87,18 +87,21 @@ static void modes_add_node(struct modes *m, uint32_t node)
 	m->first[function] = node;
 }
 
-static bool modes_init(struct modes *m, const struct diff_build *build, struct error *err)
+static void modes_init(struct modes *m, const struct diff_build *build)
 {
 	size_t functions = build->diff->function_count + 1, nodes = build->diff->node_count + 1;
 
 	m->build = build;
 	m->language = floor_language(build->diff);
-	if (!ARRAY_ZEROED(&m->all, functions, err) || !ARRAY_ZEROED(&m->called, functions, err) ||
-		!ARRAY_ZEROED(&m->is_below, nodes, err) || !ARRAY_ZEROED(&m->first, functions, err) ||
-		!ARRAY_ZEROED(&m->next, nodes, err) || !ARRAY_ZEROED(&m->above, functions, err) ||
-		!ARRAY_ZEROED(&m->below, functions, err) || !ARRAY_ZEROED(&m->met, functions, err) ||
-		!ARRAY_ZEROED(&m->inside, functions, err))
-		return false;
+	m->all = memory_zeroed(functions, sizeof(*m->all));
+	m->called = memory_zeroed(functions, sizeof(*m->called));
+	m->is_below = memory_zeroed(nodes, sizeof(*m->is_below));
+	m->first = memory_zeroed(functions, sizeof(*m->first));
+	m->next = memory_zeroed(nodes, sizeof(*m->next));
+	m->above = memory_zeroed(functions, sizeof(*m->above));
+	m->below = memory_zeroed(functions, sizeof(*m->below));
+	m->met = memory_zeroed(functions, sizeof(*m->met));
+	m->inside = memory_zeroed(functions, sizeof(*m->inside));
 	memset(m->first, 0xff, functions * sizeof(*m->first));
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
 		modes_add_node(m, node);
@@ -108,7 +111,6 @@ static bool modes_init(struct modes *m, const struct diff_build *build, struct e
 		m->nameless_self += build->diff->functions[i].self.delta;
 		m->nameless_total += build->diff->functions[i].total.delta;
 	}
-	return true;
 }
 
 /* Returns whether a function of the run time runs mostly on behalf of compiled code, or before there is some. */
@@ -305,20 +307,18 @@ static void mark_row(struct modes *m, struct row *row, uint64_t max_visits)
 			     : INFINITY;
 }
 
-bool modes_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
+void modes_mark_rows(const struct diff_build *build, struct experiment *experiment)
 {
 	CLEANUP(modes_deinit) struct modes modes = { 0 };
 	uint64_t max_visits = least_visits + visits_per_node * build->diff->node_count;
 
 	if (!floor_is_compiled_at_run_time(floor_language(build->diff)))
-		return true;
-	if (!modes_init(&modes, build, err))
-		return false;
+		return;
+	modes_init(&modes, build);
 	for (uint32_t i = 0; i < build->diff->function_count; i++)
 		build->diff->functions[i].by_tier = goes_by_tier(&modes, i);
 	for (size_t i = 0; i < experiment->row_count; i++)
 		mark_row(&modes, &experiment->rows[i], max_visits);
-	return true;
 }
 
 struct row_result modes_without_shift(struct row_result result, double shift)

@@ -21,8 +21,7 @@
  * less in the other direction. To a total it counts, of those below, what they have more or less where those above call
  * them directly; and to a node what its function has at other nodes. INFINITY: there is no bound.
  */
-COMMON_MUST_CHECK
-bool modes_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);
+void modes_mark_rows(const struct diff_build *build, struct experiment *experiment);
 
 /* Returns a row's result without the part of the difference that decisions may have moved. */
 struct row_result modes_without_shift(struct row_result result, double shift);

@@ -102,15 +102,13 @@ static bool is_machine_code(const struct diff_function *f)
 	       f->name_source != PROFILE_NAME_IMPORTED && !f->interrupt && f->interprets == PROFILE_LANGUAGE_NATIVE;
 }
 
-static bool statistics_placement_find_relinked(struct placement_placed *placed, struct error *err)
+static void statistics_placement_find_relinked(struct placement_placed *placed)
 {
 	const struct diff *diff = placed->build->diff;
 	size_t strings = string_table_count(diff->strings);
 	enum { UNASKED, IS_NOT, IS };
-	CLEANUP(cleanup_free) uint8_t *modules = calloc(strings + 1, 1);
+	CLEANUP(cleanup_free) uint8_t *modules = memory_zeroed(strings + 1, 1);
 
-	if (!modules)
-		return error_set_memory(err);
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
 
@@ -120,7 +118,6 @@ static bool statistics_placement_find_relinked(struct placement_placed *placed, 
 			modules[f->module] = code_module_is_relinked(placed->build, f->module) ? IS : IS_NOT;
 		placed->is_relinked[i] = modules[f->module] == IS;
 	}
-	return true;
 }
 
 /* Returns whether the function may do other work than in base, or call others more often. */
@@ -148,7 +145,7 @@ static double node_size(const struct diff *diff, size_t node)
 static bool *find_unexplained(
 	const struct diff_build *build, const struct experiment *experiment, const struct row_result *results)
 {
-	bool *unexplained = calloc(build->diff->function_count + 1, sizeof(*unexplained));
+	bool *unexplained = memory_zeroed(build->diff->function_count + 1, sizeof(*unexplained));
 
 	for (size_t i = 0; unexplained && i < experiment->row_count; i++) {
 		const struct row_result *result = &results[i];
@@ -164,16 +161,14 @@ static bool *find_unexplained(
 }
 
 /* Nodes are in preorder: what is above a node comes before it. */
-static bool find_placed(struct placement_placed *placed, const struct experiment *experiment,
-	const struct row_result *results, struct error *err)
+static void find_placed(
+	struct placement_placed *placed, const struct experiment *experiment, const struct row_result *results)
 {
 	const struct diff *diff = placed->build->diff;
 	CLEANUP(cleanup_free) bool *unexplained = find_unexplained(placed->build, experiment, results);
-	CLEANUP(cleanup_free) bool *below_changed = calloc(diff->node_count + 1, sizeof(*below_changed));
-	CLEANUP(cleanup_free) double *below = calloc(diff->function_count + 1, sizeof(*below));
+	CLEANUP(cleanup_free) bool *below_changed = memory_zeroed(diff->node_count + 1, sizeof(*below_changed));
+	CLEANUP(cleanup_free) double *below = memory_zeroed(diff->function_count + 1, sizeof(*below));
 
-	if (!below_changed || !below || !unexplained)
-		return error_set_memory(err);
 	for (size_t node = 1; node < diff->node_count; node++) {
 		uint32_t parent = diff->nodes[node].parent, function = diff->nodes[node].function;
 
@@ -185,7 +180,6 @@ static bool find_placed(struct placement_placed *placed, const struct experiment
 	for (size_t i = 0; i < diff->function_count; i++)
 		placed->is_placed[i] = placed->is_relinked[i] && diff->functions[i].code == DIFF_CODE_SAME &&
 				       !unexplained[i] && below[i] <= most_below_changed * placed->functions[i].size;
-	return true;
 }
 
 /* ---- What rows have of them ---- */
@@ -201,13 +195,12 @@ static void add_placing(struct placing *to, const struct placing *from)
  * A function lies in one place however many nodes it has, so that their times count with that of all of it: in a
  * subtree that has a part of them this is an upper bound.
  */
-static bool statistics_placement_sum_nodes(struct placement_placed *placed, struct error *err)
+static void statistics_placement_sum_nodes(struct placement_placed *placed)
 {
 	const struct diff *diff = placed->build->diff;
 
-	if (!ARRAY_ZEROED(&placed->nodes, diff->node_count + 1, err) ||
-		!ARRAY_ZEROED(&placed->totals, diff->function_count + 1, err))
-		return false;
+	placed->nodes = memory_zeroed(diff->node_count + 1, sizeof(*placed->nodes));
+	placed->totals = memory_zeroed(diff->function_count + 1, sizeof(*placed->totals));
 	for (size_t node = diff->node_count; node-- > 1;) {
 		uint32_t function = diff->nodes[node].function;
 		struct placing own = { .size = node_size(diff, node) };
@@ -223,7 +216,6 @@ static bool statistics_placement_sum_nodes(struct placement_placed *placed, stru
 			add_placing(&placed->totals[function], &placed->nodes[node]);
 	}
 	placed->whole = placed->nodes[0];
-	return true;
 }
 
 static struct placing placing_of(const struct placement_placed *placed, const struct row *row)
@@ -348,18 +340,18 @@ static void weigh_groups(
 	}
 }
 
-static bool placed_init(struct placement_placed *placed, struct diff_build *build, const struct experiment *experiment,
-	const struct row_result *results, struct error *err)
+static void placed_init(struct placement_placed *placed, struct diff_build *build, const struct experiment *experiment,
+	const struct row_result *results)
 {
 	size_t count = build->diff->function_count;
 
 	*placed = (struct placement_placed){ .build = build };
-	placed->is_relinked = calloc(count + 1, sizeof(*placed->is_relinked));
-	placed->is_placed = calloc(count + 1, sizeof(*placed->is_placed));
-	placed->functions = calloc(count + 1, sizeof(*placed->functions));
-	return ((placed->is_relinked && placed->is_placed && placed->functions) || error_set_memory(err)) &&
-	       statistics_placement_find_relinked(placed, err) && find_placed(placed, experiment, results, err) &&
-	       statistics_placement_sum_nodes(placed, err);
+	placed->is_relinked = memory_zeroed(count + 1, sizeof(*placed->is_relinked));
+	placed->is_placed = memory_zeroed(count + 1, sizeof(*placed->is_placed));
+	placed->functions = memory_zeroed(count + 1, sizeof(*placed->functions));
+	statistics_placement_find_relinked(placed);
+	find_placed(placed, experiment, results);
+	statistics_placement_sum_nodes(placed);
 }
 
 static bool statistics_placement_is_placeable(const struct diff_build *build)
@@ -394,21 +386,19 @@ static void statistics_placement_describe(const struct diff_build *build, const 
 	layouts->widens = placement->is_wide;
 }
 
-bool placement_weigh(
-	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
+void placement_weigh(struct diff_build *build, const struct experiment *experiment, struct row_result *results)
 {
 	CLEANUP(placed_deinit) struct placement_placed placed = { 0 };
 	const struct diff_placement *placement = &basis_of(build->diff)->placement;
 
 	if (!statistics_placement_is_placeable(build))
-		return true;
+		return;
 	if (build->is_grouped) {
 		weigh_groups(experiment, placement, results);
 		statistics_placement_describe(build, placement);
-		return true;
+		return;
 	}
-	if (!placed_init(&placed, build, experiment, results, err))
-		return false;
+	placed_init(&placed, build, experiment, results);
 	if (basis_own(build))
 		basis_own(build)->placement = placement_of_whole(&placed, experiment, results);
 	for (size_t i = 0; i < experiment->row_count; i++) {
@@ -419,5 +409,4 @@ bool placement_weigh(
 		weigh_row(&placed, placement, row, &results[i]);
 	}
 	statistics_placement_describe(build, placement);
-	return true;
 }

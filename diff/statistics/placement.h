@@ -64,6 +64,4 @@ struct diff_placement {
  * Adds placement to results of runs, and marks functions (diff_function.is_placement). Nothing happens where modules
  * are the same files, or where the metric is no time that the program ran.
  */
-COMMON_MUST_CHECK
-bool placement_weigh(
-	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err);
+void placement_weigh(struct diff_build *build, const struct experiment *experiment, struct row_result *results);

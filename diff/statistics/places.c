@@ -40,18 +40,15 @@ static bool places_is_place(const struct diff_build *build, double *const self[D
 		       f->total.delta);
 }
 
-bool places_mark(struct diff_build *build, struct error *err)
+void places_mark(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) double *base = calloc(diff->node_count + 1, sizeof(*base));
-	CLEANUP(cleanup_free) double *head = calloc(diff->node_count + 1, sizeof(*head));
+	CLEANUP(cleanup_free) double *base = memory_zeroed(diff->node_count + 1, sizeof(*base));
+	CLEANUP(cleanup_free) double *head = memory_zeroed(diff->node_count + 1, sizeof(*head));
 	double *const self[DIFF_SIDES] = { base, head };
 
-	if (!base || !head)
-		return error_set_memory(err);
 	sum_self(build, self);
 	for (uint32_t n = 1; n < diff->node_count; n++)
 		if (places_is_place(build, self, n))
 			diff->nodes[n].flags |= DIFF_NODE_PLACE;
-	return true;
 }

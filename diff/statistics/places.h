@@ -7,5 +7,4 @@
  * Marks the places of proven changes (DIFF_NODE_PLACE): the verdict on a function is about all its nodes together, and
  * a node alone may have too little of the change for a verdict of its own. Needs the states.
  */
-COMMON_MUST_CHECK
-bool places_mark(struct diff_build *build, struct error *err);
+void places_mark(struct diff_build *build);

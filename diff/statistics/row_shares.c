@@ -13,16 +13,14 @@ void row_shares_deinit(struct row_shares *s)
 	free(s->all_total);
 }
 
-static bool row_shares_init(struct row_shares *s, const struct diff *diff, struct error *err)
+static void row_shares_init(struct row_shares *s, const struct diff *diff)
 {
-	s->self = calloc(diff->node_count + 1, sizeof(double));
-	s->total = calloc(diff->node_count + 1, sizeof(double));
-	s->of_self = calloc(diff->function_count + 1, sizeof(double));
-	s->of_total = calloc(diff->function_count + 1, sizeof(double));
-	s->all_self = calloc(diff->function_count + 1, sizeof(double));
-	s->all_total = calloc(diff->function_count + 1, sizeof(double));
-	return (s->self && s->total && s->of_self && s->of_total && s->all_self && s->all_total) ||
-	       error_set_memory(err);
+	s->self = memory_zeroed(diff->node_count + 1, sizeof(double));
+	s->total = memory_zeroed(diff->node_count + 1, sizeof(double));
+	s->of_self = memory_zeroed(diff->function_count + 1, sizeof(double));
+	s->of_total = memory_zeroed(diff->function_count + 1, sizeof(double));
+	s->all_self = memory_zeroed(diff->function_count + 1, sizeof(double));
+	s->all_total = memory_zeroed(diff->function_count + 1, sizeof(double));
 }
 
 static double both_sides(const struct diff *diff, double *const values[DIFF_SIDES], uint32_t node)
@@ -30,12 +28,11 @@ static double both_sides(const struct diff *diff, double *const values[DIFF_SIDE
 	return values[DIFF_BASE][node] + values[DIFF_HEAD][node] * diff->scale.factor;
 }
 
-bool row_shares_sum(const struct diff_build *build, const bool *marked, struct row_shares *s, struct error *err)
+void row_shares_sum(const struct diff_build *build, const bool *marked, struct row_shares *s)
 {
 	const struct diff *diff = build->diff;
 
-	if (!row_shares_init(s, diff, err))
-		return false;
+	row_shares_init(s, diff);
 	for (uint32_t node = (uint32_t)diff->node_count; node-- > 1;) {
 		const struct diff_node *n = &diff->nodes[node];
 		double self = both_sides(diff, diff->node_self, node);
@@ -56,7 +53,6 @@ bool row_shares_sum(const struct diff_build *build, const bool *marked, struct r
 			s->all_total[n->function] += both_sides(diff, diff->node_total, node);
 		}
 	}
-	return true;
 }
 
 double row_share(const struct diff *diff, const struct row_shares *s, const struct row *row)

@@ -12,8 +12,7 @@ struct row_shares {
 };
 
 /* Sums up the self time of the nodes that are marked. Needs the scale. On failure `shares` may only be freed. */
-COMMON_MUST_CHECK
-bool row_shares_sum(const struct diff_build *build, const bool *marked, struct row_shares *shares, struct error *err);
+void row_shares_sum(const struct diff_build *build, const bool *marked, struct row_shares *shares);
 void row_shares_deinit(struct row_shares *shares);
 
 /* Returns the share of a row: 0 to 1. */

@@ -195,19 +195,15 @@ bool run_is_far(const struct run_spread *spread, double value)
 	return z_per_deviation * fabs(value - spread->median) > outlier_z * spread->deviation;
 }
 
-static bool spread_of(
-	const struct profile *profile, enum diff_run_figure figure, struct run_spread *spread, struct error *err)
+static void spread_of(const struct profile *profile, enum diff_run_figure figure, struct run_spread *spread)
 {
 	size_t count = profile->run_count;
-	CLEANUP(cleanup_free) struct weighted_value *scratch = malloc((count + 1) * sizeof(*scratch));
-	CLEANUP(cleanup_free) double *values = malloc((count + 1) * sizeof(*values));
+	CLEANUP(cleanup_free) struct weighted_value *scratch = memory_alloc((count + 1) * sizeof(*scratch));
+	CLEANUP(cleanup_free) double *values = memory_alloc((count + 1) * sizeof(*values));
 
-	if (!scratch || !values)
-		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		values[i] = figure_of(&profile->runs[i], figure);
 	*spread = run_spread_of(values, count, scratch);
-	return true;
 }
 
 static bool lies_far(const struct run_spread *spread, double value)
@@ -215,55 +211,48 @@ static bool lies_far(const struct run_spread *spread, double value)
 	return fabs(value - spread->median) > outlier_share * spread->median && run_is_far(spread, value);
 }
 
-bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure figure, size_t run, double *median,
-	bool *outlier, struct error *err)
+void diff_run_is_outlier(
+	const struct profile *profile, enum diff_run_figure figure, size_t run, double *median, bool *outlier)
 {
 	struct run_spread spread;
 
-	if (!spread_of(profile, figure, &spread, err))
-		return false;
+	spread_of(profile, figure, &spread);
 	*median = spread.median;
 	*outlier = lies_far(&spread, figure_of(&profile->runs[run], figure));
-	return true;
 }
 
-static bool run_figures_collect_outliers(
-	struct diff_build *build, enum diff_side side, enum diff_run_figure figure, size_t *capacity, struct error *err)
+static void run_figures_collect_outliers(
+	struct diff_build *build, enum diff_side side, enum diff_run_figure figure, size_t *capacity)
 {
 	const struct profile *profile = build->profiles[side];
 	struct diff_runs *runs = &build->diff->runs;
 	struct run_spread spread;
 
-	if (!spread_of(profile, figure, &spread, err))
-		return false;
+	spread_of(profile, figure, &spread);
 	for (size_t run = 0; run < profile->run_count; run++) {
 		double value = figure_of(&profile->runs[run], figure);
 
 		if (!lies_far(&spread, value))
 			continue;
-		if (!ARRAY_APPEND(&runs->outliers, capacity, &runs->outlier_count, ARRAY_MAX_IDS, err,
-			    (struct diff_outlier){ side, figure, run, value, spread.median }))
-			return false;
+		ARRAY_PUSH(&runs->outliers, capacity, &runs->outlier_count,
+			(struct diff_outlier){ side, figure, run, value, spread.median });
 	}
-	return true;
 }
 
-bool run_figures_collect(struct diff_build *build, struct error *err)
+void run_figures_collect(struct diff_build *build)
 {
 	struct diff_runs *runs = &build->diff->runs;
 	size_t capacity = 0;
 
 	/* What a simulator takes to run a program says nothing about the program. */
 	if (build->diff->is_exact)
-		return true;
+		return;
 	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++) {
 		enum diff_run_figure figure = (enum diff_run_figure)i;
 
 		runs->known[i] = diff_summarize_runs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], figure,
 			build->options.runs_in_pairs, &runs->figures[i]);
 		for (int side = 0; runs->known[i] && side < DIFF_SIDES; side++)
-			if (!run_figures_collect_outliers(build, (enum diff_side)side, figure, &capacity, err))
-				return false;
+			run_figures_collect_outliers(build, (enum diff_side)side, figure, &capacity);
 	}
-	return true;
 }

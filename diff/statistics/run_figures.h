@@ -19,5 +19,4 @@ bool run_is_far(const struct run_spread *spread, double value);
  * Compares the figures of whole runs (Welch's t on logarithms, or the paired t, or ranks of pairs: pairs.h), and names
  * outliers (modified z scores, Iglewicz and Hoaglin 1993): fills diff->runs.
  */
-COMMON_MUST_CHECK
-bool run_figures_collect(struct diff_build *build, struct error *err);
+void run_figures_collect(struct diff_build *build);

@@ -63,14 +63,13 @@ static double run_size(const struct experiment *experiment, enum diff_side side,
 	return experiment_values(experiment, side, 0)[run] / (experiment_sum(experiment, side, 0) / units);
 }
 
-static bool measure_side(const struct experiment *experiment, enum diff_side side, struct weighted_value *ratios,
-	struct speed *speed, double *error, struct error *err)
+static void measure_side(const struct experiment *experiment, enum diff_side side, struct weighted_value *ratios,
+	struct speed *speed, double *error)
 {
 	size_t units = experiment->sides[side].unit_count;
 	double mean = 0, variance;
 
-	if (!ARRAY_ZEROED(&speed->x[side], units + 1, err))
-		return false;
+	speed->x[side] = memory_zeroed(units + 1, sizeof(*speed->x[side]));
 	for (size_t run = 0; run < units; run++) {
 		speed->x[side][run] = run_size(experiment, side, run, ratios, &variance);
 		*error += variance;
@@ -80,7 +79,6 @@ static bool measure_side(const struct experiment *experiment, enum diff_side sid
 		speed->x[side][run] = mean > 0 ? speed->x[side][run] / mean - 1 : 0;
 		speed->sum_squares += speed->x[side][run] * speed->x[side][run];
 	}
-	return true;
 }
 
 /* Returns the median over the functions' ratios, and its variance. */
@@ -119,18 +117,16 @@ static void make_quiet(const struct experiment *experiment, struct speed *speed)
 	speed->sum_squares = 0;
 }
 
-bool speed_measure(const struct experiment *experiment, double delta, struct speed *speed, struct error *err)
+void speed_measure(const struct experiment *experiment, double delta, struct speed *speed)
 {
-	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((experiment->row_count + 1) * sizeof(*ratios));
+	CLEANUP(cleanup_free)
+	struct weighted_value *ratios = memory_alloc((experiment->row_count + 1) * sizeof(*ratios));
 	double base = (double)experiment->sides[DIFF_BASE].unit_count,
 	       head = (double)experiment->sides[DIFF_HEAD].unit_count;
 	double freedom = base + head - 2, median, error = 0;
 
-	if (!ratios)
-		return error_set_memory(err);
-	if (!measure_side(experiment, DIFF_BASE, ratios, speed, &error, err) ||
-		!measure_side(experiment, DIFF_HEAD, ratios, speed, &error, err))
-		return false;
+	measure_side(experiment, DIFF_BASE, ratios, speed, &error);
+	measure_side(experiment, DIFF_HEAD, ratios, speed, &error);
 	/* If samples are not counted, the sizes cannot be separated from the variation of single functions. */
 	if (!(experiment->sides[DIFF_BASE].sample_weight > 0) ||
 		speed->sum_squares <= quiet_ratio * error * freedom / (base + head))
@@ -142,5 +138,4 @@ bool speed_measure(const struct experiment *experiment, double delta, struct spe
 	speed->explained = speed->delta == 0 || (speed->delta_variance > 0 && freedom > 0 &&
 							tail_two_sided(speed->delta / sqrt(speed->delta_variance),
 								freedom) > explained_tail);
-	return true;
 }

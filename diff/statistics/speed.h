@@ -20,6 +20,5 @@ struct speed {
 };
 
 /* Estimates the speed; `delta`: NAN to take the median over the experiment's own rows. */
-COMMON_MUST_CHECK
-bool speed_measure(const struct experiment *experiment, double delta, struct speed *speed, struct error *err);
+void speed_measure(const struct experiment *experiment, double delta, struct speed *speed);
 void speed_deinit(struct speed *speed);

@@ -28,25 +28,20 @@ void row_index_cleanup(struct row_index **index)
 
 static uint32_t *no_rows(size_t count, size_t none)
 {
-	uint32_t *rows = malloc((count + 1) * sizeof(*rows));
+	uint32_t *rows = memory_alloc((count + 1) * sizeof(*rows));
 
 	for (size_t i = 0; rows && i < count; i++)
 		rows[i] = (uint32_t)none;
 	return rows;
 }
 
-bool row_index_create(
-	const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err)
+void row_index_create(const struct diff *diff, const struct experiment *experiment, struct row_index **index)
 {
-	CLEANUP(row_index_cleanup) struct row_index *made = calloc(1, sizeof(*made));
+	CLEANUP(row_index_cleanup) struct row_index *made = memory_zeroed(1, sizeof(*made));
 
-	if (!made)
-		return error_set_memory(err);
 	made->of_self = no_rows(diff->function_count, experiment->row_count);
 	made->of_total = no_rows(diff->function_count, experiment->row_count);
 	made->of_node = no_rows(diff->node_count, experiment->row_count);
-	if (!made->of_self || !made->of_total || !made->of_node)
-		return error_set_memory(err);
 	for (uint32_t row = 0; row < experiment->row_count; row++) {
 		const struct row *r = &experiment->rows[row];
 
@@ -64,7 +59,6 @@ bool row_index_create(
 		}
 	}
 	*index = TAKE(made);
-	return true;
 }
 
 /* ---- Sums of one side ---- */
@@ -122,28 +116,26 @@ static size_t deepest(const struct diff *diff)
 	return depth;
 }
 
-static bool statistics_sums_list_samples(struct sums_summing *s, struct error *err)
+static void statistics_sums_list_samples(struct sums_summing *s)
 {
 	const struct diff *diff = s->build->diff;
 	const uint32_t *nodes = diff->sample_nodes[s->side];
 
-	if (!ARRAY_ZEROED(&s->first_sample, diff->node_count, err) ||
-		!ARRAY_ZEROED(&s->next_sample, s->profile->sample_count + 1, err))
-		return false;
+	s->first_sample = memory_zeroed(diff->node_count, sizeof(*s->first_sample));
+	s->next_sample = memory_zeroed(s->profile->sample_count + 1, sizeof(*s->next_sample));
 	memset(s->first_sample, 0xff, diff->node_count * sizeof(*s->first_sample));
 	for (uint32_t i = 0; i < s->profile->sample_count; i++) {
 		s->next_sample[i] = s->first_sample[nodes[i]];
 		s->first_sample[nodes[i]] = i;
 	}
-	return true;
 }
 
-static bool summing_init(struct sums_summing *s, struct error *err)
+static void summing_init(struct sums_summing *s)
 {
-	s->values = calloc(s->row_count + 1, s->unit_count * sizeof(double));
-	s->levels = calloc(deepest(s->build->diff) + 2, s->unit_count * sizeof(double));
+	s->values = memory_zeroed(s->row_count + 1, s->unit_count * sizeof(double));
+	s->levels = memory_zeroed(deepest(s->build->diff) + 2, s->unit_count * sizeof(double));
 	s->quantum = statistics_sums_quantum_of(s->build->diff->raw_total[s->side]);
-	return (s->values && s->levels) ? statistics_sums_list_samples(s, err) : error_set_memory(err);
+	statistics_sums_list_samples(s);
 }
 
 /* ---- The units ---- */
@@ -160,7 +152,7 @@ static uint32_t statistics_sums_run_of_event(const struct profile *profile, size
 
 int64_t *sums_run_lengths(const struct profile *profile)
 {
-	int64_t *lengths = calloc(profile->run_count + 1, sizeof(*lengths));
+	int64_t *lengths = memory_zeroed(profile->run_count + 1, sizeof(*lengths));
 
 	for (size_t run = 0; lengths && run < profile->run_count; run++)
 		lengths[run] = profile->runs[run].duration_ns > 0 ? profile->runs[run].duration_ns : 0;
@@ -184,7 +176,7 @@ int64_t *sums_lengths_of_runs(const struct diff_build *build, enum diff_side sid
 
 	if (!known)
 		return sums_run_lengths(build->profiles[side]);
-	lengths = malloc((count + 1) * sizeof(*lengths));
+	lengths = memory_alloc((count + 1) * sizeof(*lengths));
 	if (lengths)
 		memcpy(lengths, known, count * sizeof(*lengths));
 	return lengths;
@@ -200,25 +192,22 @@ int64_t sums_length(const struct profile *profile, const int64_t *lengths)
 }
 
 /* The events of a sample are stored together; their number is the sample's count. */
-static bool reserve_events(struct sums_summing *s, struct error *err)
+static void reserve_events(struct sums_summing *s)
 {
 	const struct profile *profile = s->profile;
 	uint32_t start = 0;
 
-	s->event_ends = malloc((profile->sample_count + 1) * sizeof(*s->event_ends));
-	s->event_units = malloc(profile->event_count + 1);
+	s->event_ends = memory_alloc((profile->sample_count + 1) * sizeof(*s->event_ends));
+	s->event_units = memory_alloc(profile->event_count + 1);
 	if (profile->weighted_count)
-		s->event_weights = calloc(profile->event_count + 1, sizeof(*s->event_weights));
-	if (!s->event_ends || !s->event_units || (profile->weighted_count && !s->event_weights))
-		return error_set_memory(err);
+		s->event_weights = memory_zeroed(profile->event_count + 1, sizeof(*s->event_weights));
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		s->event_ends[i] = start;
 		start += (uint32_t)profile->values[i * profile->value_type_count];
 	}
-	return true;
 }
 
-static bool assign_blocks(struct sums_summing *s, struct error *err)
+static void assign_blocks(struct sums_summing *s)
 {
 	const struct profile *profile = s->profile;
 	CLEANUP(cleanup_free) int64_t *lengths = sums_lengths_of_runs(s->build, s->side);
@@ -227,10 +216,7 @@ static bool assign_blocks(struct sums_summing *s, struct error *err)
 	uint32_t run = 0;
 	uint8_t unit = 0;
 
-	if (!lengths)
-		return error_set_memory(err);
-	if (!reserve_events(s, err))
-		return false;
+	reserve_events(s);
 	block_ns = (double)sums_length(profile, lengths) / (double)s->unit_count;
 	for (size_t i = 0; i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
@@ -243,7 +229,6 @@ static bool assign_blocks(struct sums_summing *s, struct error *err)
 			s->event_weights[s->event_ends[event->sample]] = (double)profile_event_weight(profile, i);
 		s->event_units[s->event_ends[event->sample]++] = unit;
 	}
-	return true;
 }
 
 /* ---- The walk ---- */
@@ -351,8 +336,8 @@ static void close_apart(struct sums_summing *s, uint32_t node)
 	statistics_sums_add_samples(s, node, none, row_values(s, row));
 }
 
-bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
-	const struct sums_division *division, size_t row_count, double **values, struct error *err)
+void sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
+	const struct sums_division *division, size_t row_count, double **values)
 {
 	CLEANUP(summing_deinit)
 	struct sums_summing s = { .build = build,
@@ -364,13 +349,13 @@ bool sums_fill(const struct diff_build *build, const struct row_index *index, en
 		.of_thread = division->of_thread };
 	const double *total = build->diff->node_total[side];
 
-	if (!summing_init(&s, err) || (division->by_time && !assign_blocks(&s, err)))
-		return false;
+	summing_init(&s);
+	if (division->by_time)
+		assign_blocks(&s);
 	for (uint32_t node = (uint32_t)build->diff->node_count; node-- > 0;)
 		if (total[node] > 0 && interrupts_is_run_queue(build->diff, node))
 			close_apart(&s, node);
 		else if (total[node] > 0 && !(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT))
 			close_node(&s, node);
 	*values = TAKE(s.values);
-	return true;
 }

@@ -12,9 +12,7 @@
 /* The rows of each function and node; made once for both sides. */
 struct row_index;
 
-COMMON_MUST_CHECK
-bool row_index_create(
-	const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err);
+void row_index_create(const struct diff *diff, const struct experiment *experiment, struct row_index **index);
 void row_index_cleanup(struct row_index **index);
 
 /* The division of a side's samples into units. */
@@ -28,9 +26,8 @@ struct sums_division {
  * Sums up the values of each row in each unit: values[row * units + unit], on the heap, with room for another row that
  * is of no use.
  */
-COMMON_MUST_CHECK
-bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
-	const struct sums_division *division, size_t row_count, double **values, struct error *err);
+void sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
+	const struct sums_division *division, size_t row_count, double **values);
 
 /*
  * Returns the length of each run of a profile with a timeline: its recorded duration, or the time of its last event if

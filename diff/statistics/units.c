@@ -47,7 +47,7 @@ static int units_by_falling_size(const void *a, const void *b)
 	return x->size != y->size ? ORDER(y->size, x->size) : ORDER(x->node, y->node);
 }
 
-static bool choose_nodes(const struct diff_build *build, struct sized_node **chosen, size_t *count, struct error *err)
+static void choose_nodes(const struct diff_build *build, struct sized_node **chosen, size_t *count)
 {
 	const struct diff *diff = build->diff;
 	struct sized_node *nodes = NULL;
@@ -58,20 +58,16 @@ static bool choose_nodes(const struct diff_build *build, struct sized_node **cho
 
 		if ((diff->nodes[node].flags & DIFF_NODE_INTERRUPT) || !worth_a_row(build, raw))
 			continue;
-		if (!ARRAY_RESERVE(&nodes, &capacity, used + 1, ARRAY_MAX_IDS, err)) {
-			free(nodes);
-			return false;
-		}
+		ARRAY_GROW(&nodes, &capacity, used + 1);
 		nodes[used++] = (struct sized_node){ raw[0] + raw[1] * diff->scale.factor, node };
 	}
 	if (used > 0)
 		qsort(nodes, used, sizeof(*nodes), units_by_falling_size);
 	*chosen = nodes;
 	*count = used < MAX_NODE_ROWS || diff->is_exact ? used : MAX_NODE_ROWS;
-	return true;
 }
 
-static bool choose_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
+static void choose_rows(const struct diff_build *build, struct experiment *experiment)
 {
 	const struct diff *diff = build->diff;
 	CLEANUP(cleanup_free) struct sized_node *nodes = NULL;
@@ -79,11 +75,10 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 	struct row *rows;
 
 	/* A group is one node, and has no time but that of all of it. */
-	if (!build->mixes && !choose_nodes(build, &nodes, &node_count, err))
-		return false;
+	if (!build->mixes)
+		choose_nodes(build, &nodes, &node_count);
 	capacity = 1 + 2 * diff->function_count + node_count;
-	if (!ARRAY_ZEROED(&rows, capacity, err))
-		return false;
+	rows = memory_zeroed(capacity, sizeof(*rows));
 	experiment->rows = rows;
 	rows[experiment->row_count++] = (struct row){ .kind = ROW_WHOLE };
 	for (uint32_t i = 0; i < diff->function_count; i++) {
@@ -106,7 +101,6 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 
 		rows[experiment->row_count++] = (struct row){ .kind = ROW_NODE, .id = node, .changed = changed };
 	}
-	return true;
 }
 
 /* Returns what the group consists of that a function is; NULL: it is none, but the frame of a class of waits. */
@@ -197,22 +191,18 @@ static void weigh_interrupts(const struct diff_build *build, struct experiment *
 }
 
 /* Runs are the runs of threads; with layouts, a unit is one of these. */
-static bool divide_by_runs(
-	const struct profile *profile, const struct layouts_division *layouts, uint32_t **of_thread, struct error *err)
+static void divide_by_runs(const struct profile *profile, const struct layouts_division *layouts, uint32_t **of_thread)
 {
-	*of_thread = malloc((profile->thread_count + 1) * sizeof(**of_thread));
-	if (!*of_thread)
-		return error_set_memory(err);
+	*of_thread = memory_alloc((profile->thread_count + 1) * sizeof(**of_thread));
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		uint32_t run = profile->threads[i].run;
 
 		(*of_thread)[i] = layouts->count > 0 ? layouts->of_run[run] : run;
 	}
-	return true;
 }
 
-static bool fill_side(const struct diff_build *build, const struct row_index *index, enum diff_side side,
-	struct experiment *experiment, struct error *err)
+static void fill_side(const struct diff_build *build, const struct row_index *index, enum diff_side side,
+	struct experiment *experiment)
 {
 	const struct profile *profile = build->profiles[side];
 	enum diff_evidence_mode mode = build->diff->evidence.mode;
@@ -221,41 +211,38 @@ static bool fill_side(const struct diff_build *build, const struct row_index *in
 	CLEANUP(layouts_division_deinit) struct layouts_division layouts = { 0 };
 	struct sums_division division = { .units = unit_count(build, side), .by_time = mode == DIFF_EVIDENCE_SINGLE };
 
-	if (experiment->units_are_layouts && !layouts_divide(profile, &layouts, err))
-		return false;
-	if (division.units > 1 && !division.by_time && !divide_by_runs(profile, &layouts, &of_thread, err))
-		return false;
+	if (experiment->units_are_layouts)
+		layouts_divide(profile, &layouts);
+	if (division.units > 1 && !division.by_time)
+		divide_by_runs(profile, &layouts, &of_thread);
 	division.of_thread = of_thread;
 	s->sample_weight = build->sample_weight[side];
 	s->unit_count = division.units;
-	if (!sums_fill(build, index, side, &division, experiment->row_count, &s->values, err))
-		return false;
+	sums_fill(build, index, side, &division, experiment->row_count, &s->values);
 	layouts_level(&layouts, experiment->row_count, s->values);
-	return workers_fill(build, index, side, experiment, err);
+	workers_fill(build, index, side, experiment);
 }
 
-bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err)
+void units_create(const struct diff_build *build, struct experiment *experiment)
 {
 	CLEANUP(row_index_cleanup) struct row_index *index = NULL;
 
 	experiment->factor = build->diff->scale.factor;
 	experiment->units_are_layouts = build->diff->evidence.mode == DIFF_EVIDENCE_RUNS && layouts_are_units(build);
-	if (!choose_rows(build, experiment, err))
-		return false;
+	choose_rows(build, experiment);
 	mix_rows(build, experiment);
-	if (!modes_mark_rows(build, experiment, err) || !floor_weigh_waits(build, experiment, err) ||
-		!row_index_create(build->diff, experiment, &index, err))
-		return false;
+	modes_mark_rows(build, experiment);
+	floor_weigh_waits(build, experiment);
+	row_index_create(build->diff, experiment, &index);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!fill_side(build, index, (enum diff_side)side, experiment, err))
-			return false;
+		fill_side(build, index, (enum diff_side)side, experiment);
 	weigh_interrupts(build, experiment);
-	if (!floor_weigh_busy_cpus(build, experiment, err) || !work_fill(build, experiment, err))
-		return false;
+	floor_weigh_busy_cpus(build, experiment);
+	work_fill(build, experiment);
 	work_divide_runs(experiment, build->diff->evidence.mode);
 	basis_apply(build, experiment);
-	if (!experiment_finish(experiment, err))
-		return false;
+	experiment_finish(experiment);
 	layouts_describe(build, experiment);
-	return basis_keep_units(build, experiment, err) && weights_fill(build, experiment, err);
+	basis_keep_units(build, experiment);
+	weights_fill(build, experiment);
 }

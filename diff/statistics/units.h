@@ -27,5 +27,4 @@ size_t units_blocks(const struct profile *profile);
  * runs (RUNS, EXACT), blocks of time (SINGLE), or the whole recording as one unit (COUNTS). A row is tested if both
  * sides together have enough samples and enough time for a difference of the least effect that matters.
  */
-COMMON_MUST_CHECK
-bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err);
+void units_create(const struct diff_build *build, struct experiment *experiment);

@@ -34,12 +34,10 @@ static void weight_shares_deinit(struct weight_shares *shares)
 		free(shares->squared[side]);
 }
 
-static bool square_shares(const struct profile *profile, double *squared, struct error *err)
+static void square_shares(const struct profile *profile, double *squared)
 {
-	CLEANUP(cleanup_free) double *sums = calloc(profile->sample_count + 1, sizeof(*sums));
+	CLEANUP(cleanup_free) double *sums = memory_zeroed(profile->sample_count + 1, sizeof(*sums));
 
-	if (!sums)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->weighted_count; i++) {
 		double weight = (double)profile->event_weights[i];
 
@@ -48,21 +46,18 @@ static bool square_shares(const struct profile *profile, double *squared, struct
 	}
 	for (size_t i = 0; i < profile->sample_count; i++)
 		squared[i] = sums[i] > 0 ? squared[i] / (sums[i] * sums[i]) : 0;
-	return true;
 }
 
-static bool weight_shares_init(struct weight_shares *shares, const struct diff_build *build, struct error *err)
+static void weight_shares_init(struct weight_shares *shares, const struct diff_build *build)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = build->profiles[side];
 
 		if (!profile->has_timeline || profile->weighted_count == 0)
 			continue;
-		if (!ARRAY_ZEROED(&shares->squared[side], profile->sample_count + 1, err) ||
-			!square_shares(profile, shares->squared[side], err))
-			return false;
+		shares->squared[side] = memory_zeroed(profile->sample_count + 1, sizeof(*shares->squared[side]));
+		square_shares(profile, shares->squared[side]);
 	}
-	return true;
 }
 
 /*
@@ -95,16 +90,14 @@ static bool all_weigh_the_same(const struct diff_build *build, const struct weig
 	return true;
 }
 
-static bool sum_squares(
-	const struct diff_build *build, const struct weight_shares *shares, struct squares *squares, struct error *err)
+static void sum_squares(const struct diff_build *build, const struct weight_shares *shares, struct squares *squares)
 {
 	const struct diff *diff = build->diff;
 
-	if (!ARRAY_ZEROED(&squares->node_self, diff->node_count, err) ||
-		!ARRAY_ZEROED(&squares->node_total, diff->node_count, err) ||
-		!ARRAY_ZEROED(&squares->function_self, diff->function_count + 1, err) ||
-		!ARRAY_ZEROED(&squares->function_total, diff->function_count + 1, err))
-		return false;
+	squares->node_self = memory_zeroed(diff->node_count, sizeof(*squares->node_self));
+	squares->node_total = memory_zeroed(diff->node_count, sizeof(*squares->node_total));
+	squares->function_self = memory_zeroed(diff->function_count + 1, sizeof(*squares->function_self));
+	squares->function_total = memory_zeroed(diff->function_count + 1, sizeof(*squares->function_total));
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < build->profiles[side]->sample_count; i++) {
 			double weight, value = weights_value_of(build, shares, (enum diff_side)side, i, &weight);
@@ -125,7 +118,6 @@ static bool sum_squares(
 		if (build->topmost[node])
 			squares->function_total[function] += squares->node_total[node];
 	}
-	return true;
 }
 
 static double statistics_weights_squares_of(const struct squares *squares, const struct row *row)
@@ -142,20 +134,18 @@ static double statistics_weights_squares_of(const struct squares *squares, const
 	return 0;
 }
 
-bool weights_fill(const struct diff_build *build, struct experiment *experiment, struct error *err)
+void weights_fill(const struct diff_build *build, struct experiment *experiment)
 {
 	CLEANUP(squares_deinit) struct squares squares = { 0 };
 	CLEANUP(weight_shares_deinit) struct weight_shares shares = { 0 };
 
 	if (!build_is_counted(build))
-		return true;
-	if (!weight_shares_init(&shares, build, err))
-		return false;
+		return;
+	weight_shares_init(&shares, build);
 	if (all_weigh_the_same(build, &shares))
-		return true;
-	if (!ARRAY_ZEROED(&experiment->design_effect, experiment->row_count + 1, err) ||
-		!sum_squares(build, &shares, &squares, err))
-		return false;
+		return;
+	experiment->design_effect = memory_zeroed(experiment->row_count + 1, sizeof(*experiment->design_effect));
+	sum_squares(build, &shares, &squares);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		double sum = 0, square = statistics_weights_squares_of(&squares, &experiment->rows[row]);
 
@@ -163,5 +153,4 @@ bool weights_fill(const struct diff_build *build, struct experiment *experiment,
 			sum += experiment_sum(experiment, side, row) / build->sample_weight[side];
 		experiment->design_effect[row] = sum > 0 && square > 0 ? square / sum : 1;
 	}
-	return true;
 }

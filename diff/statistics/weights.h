@@ -10,5 +10,4 @@
  * row's sum of squared weights over its sum of weights, of both sides, in mean weights. Leaves it NULL if all samples
  * have the same weight. Needs the experiment's sums.
  */
-COMMON_MUST_CHECK
-bool weights_fill(const struct diff_build *build, struct experiment *experiment, struct error *err);
+void weights_fill(const struct diff_build *build, struct experiment *experiment);

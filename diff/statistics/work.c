@@ -152,15 +152,12 @@ static void fill_runs(const struct profile *profile, size_t units, double *work)
 }
 
 /* The blocks cut the runs, one after the other, into pieces of equal length, as sums.c does. */
-static bool fill_blocks(
-	const struct diff_build *build, enum diff_side side, size_t blocks, double *work, struct error *err)
+static void fill_blocks(const struct diff_build *build, enum diff_side side, size_t blocks, double *work)
 {
 	const struct profile *profile = build->profiles[side];
 	CLEANUP(cleanup_free) int64_t *lengths = sums_lengths_of_runs(build, side);
 	double block_ns, offset = 0;
 
-	if (!lengths)
-		return error_set_memory(err);
 	block_ns = (double)sums_length(profile, lengths) / (double)blocks;
 	for (uint32_t run = 0; run < profile->run_count; run++) {
 		for (size_t block = 0; block < blocks; block++) {
@@ -173,34 +170,30 @@ static bool fill_blocks(
 		}
 		offset += (double)lengths[run];
 	}
-	return true;
 }
 
-bool work_sum_units(const struct diff_build *build, enum diff_side side, size_t units, bool by_time, double *work,
-	struct error *err)
+void work_sum_units(const struct diff_build *build, enum diff_side side, size_t units, bool by_time, double *work)
 {
-	if (by_time)
-		return fill_blocks(build, side, units, work, err);
+	if (by_time) {
+		fill_blocks(build, side, units, work);
+		return;
+	}
 	fill_runs(build->profiles[side], units, work);
-	return true;
 }
 
-bool work_fill(const struct diff_build *build, struct experiment *experiment, struct error *err)
+void work_fill(const struct diff_build *build, struct experiment *experiment)
 {
 	enum diff_evidence_mode mode = build->diff->evidence.mode;
 
 	if (build->diff->scale.mode != DIFF_SCALE_PER_REQUEST ||
 		(mode != DIFF_EVIDENCE_RUNS && mode != DIFF_EVIDENCE_SINGLE))
-		return true;
+		return;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct experiment_side *s = &experiment->sides[side];
 
-		if (!ARRAY_ZEROED(&s->work, s->unit_count + 1, err) ||
-			!work_sum_units(
-				build, (enum diff_side)side, s->unit_count, mode == DIFF_EVIDENCE_SINGLE, s->work, err))
-			return false;
+		s->work = memory_zeroed(s->unit_count + 1, sizeof(*s->work));
+		work_sum_units(build, (enum diff_side)side, s->unit_count, mode == DIFF_EVIDENCE_SINGLE, s->work);
 	}
-	return true;
 }
 
 static void divide_row(const struct experiment_side *side, double mean, double *values)

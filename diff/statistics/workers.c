@@ -54,21 +54,18 @@ static int by_process(const void *key, const void *member)
 
 /* Gives the threads of each worker their unit, and counts the requests of each. `*units` 0: there are too few workers.
  */
-static bool assign_units(
-	const struct profile *profile, uint32_t *of_thread, double *work, size_t *units, struct error *err)
+static void assign_units(const struct profile *profile, uint32_t *of_thread, double *work, size_t *units)
 {
 	const struct profile_requests *requests = &profile->requests;
 	const struct profile_exchanges *most = busiest(requests);
-	CLEANUP(cleanup_free) uint32_t *unit_of = malloc((requests->exchange_count + 1) * sizeof(*unit_of));
+	CLEANUP(cleanup_free) uint32_t *unit_of = memory_alloc((requests->exchange_count + 1) * sizeof(*unit_of));
 	size_t workers = 0;
 
 	*units = 0;
-	if (!unit_of)
-		return error_set_memory(err);
 	for (size_t i = 0; most && i < requests->exchange_count; i++)
 		workers += is_worker(&requests->exchanges[i], most);
 	if (workers < WORKERS_LEAST)
-		return true;
+		return;
 	*units = workers < WORKERS_MOST ? workers : WORKERS_MOST;
 	number_workers(requests, most, *units, unit_of, work);
 	for (size_t i = 0; i < profile->thread_count; i++) {
@@ -78,11 +75,10 @@ static bool assign_units(
 
 		of_thread[i] = e ? unit_of[e - requests->exchanges] : (uint32_t)*units;
 	}
-	return true;
 }
 
-bool workers_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
-	struct experiment *experiment, struct error *err)
+void workers_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
+	struct experiment *experiment)
 {
 	const struct profile *profile = build->profiles[side];
 	struct workers *workers = &experiment->sides[side].workers;
@@ -90,14 +86,11 @@ bool workers_fill(const struct diff_build *build, const struct row_index *index,
 	struct sums_division division;
 
 	if (build->diff->scale.mode != DIFF_SCALE_PER_REQUEST || build->diff->evidence.mode != DIFF_EVIDENCE_SINGLE)
-		return true;
-	of_thread = malloc((profile->thread_count + 1) * sizeof(*of_thread));
-	workers->work = calloc(WORKERS_MOST, sizeof(*workers->work));
-	if (!of_thread || !workers->work)
-		return error_set_memory(err);
-	if (!assign_units(profile, of_thread, workers->work, &workers->count, err))
-		return false;
+		return;
+	of_thread = memory_alloc((profile->thread_count + 1) * sizeof(*of_thread));
+	workers->work = memory_zeroed(WORKERS_MOST, sizeof(*workers->work));
+	assign_units(profile, of_thread, workers->work, &workers->count);
 	division = (struct sums_division){ .units = workers->count, .of_thread = of_thread };
-	return workers->count == 0 ||
-	       sums_fill(build, index, side, &division, experiment->row_count, &workers->values, err);
+	if (workers->count != 0)
+		sums_fill(build, index, side, &division, experiment->row_count, &workers->values);
 }

@@ -18,6 +18,5 @@ enum { WORKERS_LEAST = 3, WORKERS_MOST = 40 };
  * Fills experiment_side.workers where requests are the scale and blocks of time the evidence. If there are more than
  * WORKERS_MOST workers, each unit is a group of them.
  */
-COMMON_MUST_CHECK
-bool workers_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
-	struct experiment *experiment, struct error *err);
+void workers_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
+	struct experiment *experiment);

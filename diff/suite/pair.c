@@ -21,8 +21,7 @@ static bool number_layouts(struct suite_work *work, enum diff_side side, struct 
 		return false;
 	if (s->layouts < 2)
 		return true;
-	if (!layouts_divide(s->profile, &division, err))
-		return false;
+	layouts_divide(s->profile, &division);
 	for (size_t i = 0; i < s->profile->run_count; i++)
 		s->layout_of[work->suite->details->executions[side][i]] = division.of_run[i];
 	return true;
