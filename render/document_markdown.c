@@ -49,7 +49,7 @@ static bool markdown_is_special(uint32_t before, uint32_t code, char next)
  */
 static void markdown_escape(struct buffer *out, const char *text, size_t size, size_t max_bytes)
 {
-	CLEANUP(cleanup_free) char *copy = strndup(text, size);
+	CLEANUP(cleanup_free) char *copy = memory_copy_text(text, size);
 	const char *at = copy;
 	size_t end = out->size + max_bytes;
 	uint32_t before = 0;
@@ -81,7 +81,7 @@ static void append_code(struct buffer *out, const char *code, size_t size, size_
 
 static void markdown_name(struct buffer *out, const char *name, size_t size)
 {
-	CLEANUP(cleanup_free) char *copy = strndup(name, size);
+	CLEANUP(cleanup_free) char *copy = memory_copy_text(name, size);
 	CLEANUP(buffer_deinit) struct buffer shortened = { 0 };
 
 	buffer_init(&shortened, (size_t)1 << 20);

@@ -33,7 +33,7 @@ void document_text_words(struct buffer *out, const char *words)
 		buffer_append(out, words, size);
 		words += size;
 		if (end) {
-			CLEANUP(cleanup_free) char *name = strndup(words + 1, (size_t)(end - words) - 1);
+			CLEANUP(cleanup_free) char *name = memory_copy_text(words + 1, (size_t)(end - words) - 1);
 
 			out->failed |= !name;
 			if (name)

@@ -6,14 +6,13 @@
 
 enum { LEVELS = 8, LOWEST_BLOCK = 0x2581 /* an eighth of a block; the whole one is seven further on */ };
 
-bool history_bars_init(struct history_bars *bars, const struct history_words *words, size_t most, struct error *err)
+void history_bars_init(struct history_bars *bars, const struct history_words *words, size_t most)
 {
 	size_t count = words->series->count;
 
 	*bars = (struct history_bars){
-		.words = words, .count = count < most ? count : most, .values = calloc(count + 1, sizeof(double))
+		.words = words, .count = count < most ? count : most, .values = memory_zeroed(count + 1, sizeof(double))
 	};
-	return bars->values ? true : error_set_memory(err);
 }
 
 void history_bars_deinit(struct history_bars *bars)

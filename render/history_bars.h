@@ -12,8 +12,7 @@ struct history_bars {
 };
 
 /* Makes lines of at most so many bars, one or more. */
-COMMON_MUST_CHECK
-bool history_bars_init(struct history_bars *bars, const struct history_words *words, size_t most, struct error *err);
+void history_bars_init(struct history_bars *bars, const struct history_words *words, size_t most);
 void history_bars_deinit(struct history_bars *bars);
 
 /* Returns the first profile of a bar; that of the bar after the last one is the number of profiles. */

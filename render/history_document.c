@@ -369,36 +369,32 @@ static size_t room_for_bars(const struct document *d, struct history_text_lines 
 	return room < MOST_BARS ? room : MOST_BARS;
 }
 
-static bool put_lined(struct document *d, const struct history_words *words, const struct lined *lined, size_t count,
-	struct error *err)
+static void put_lined(struct document *d, const struct history_words *words, const struct lined *lined, size_t count)
 {
 	struct history_text_lines lines = { .name_columns = name_columns_of(words, lined, count) };
 
-	if (!history_bars_init(&lines.bars, words, room_for_bars(d, &lines), err))
-		return false;
+	history_bars_init(&lines.bars, words, room_for_bars(d, &lines));
 	document_put(d, DOCUMENT_HEADING, "Over time, each from its least to its greatest value");
 	for (size_t i = 0; i < count; i++)
 		put_line_of(d, &lines, lined[i].function, lined[i].is_self);
 	put_deploys(d, &lines);
 	history_bars_deinit(&lines.bars);
-	return true;
 }
 
-static bool put_lines_of_series(struct document *d, const struct history_words *words, struct error *err)
+static void put_lines_of_series(struct document *d, const struct history_words *words)
 {
 	const struct history_series *series = words->series;
 	CLEANUP(cleanup_free)
-	struct lined *lined = calloc(series->change_count + series->drift_count + 1, sizeof(*lined));
+	struct lined *lined = memory_zeroed(series->change_count + series->drift_count + 1, sizeof(*lined));
 	size_t count = 0, most = most_rows(d, d->half);
 
-	if (!lined)
-		return error_set_memory(err);
 	for (size_t i = 0; i < series->change_count && count < most; i++)
 		if (!series->changes[i].has_moved)
 			add_lined(lined, &count, series->changes[i].function, series->changes[i].is_self);
 	for (size_t i = 0; i < series->drift_count && count < most; i++)
 		add_lined(lined, &count, series->drifts[i].function, false);
-	return count == 0 || put_lined(d, words, lined, count, err);
+	if (count != 0)
+		put_lined(d, words, lined, count);
 }
 
 /* ---- Commands ---- */
@@ -482,22 +478,19 @@ static void put_facts_of_series(struct document *d, const struct history_words *
 	document_put(d, DOCUMENT_PARAGRAPH, "");
 }
 
-static bool put_series(
-	struct document *d, const struct history_words *words, const struct render_history *input, struct error *err)
+static void put_series(struct document *d, const struct history_words *words, const struct render_history *input)
 {
 	const struct history_series *series = words->series;
 	CLEANUP(history_bars_deinit) struct history_bars bars = { 0 };
 	bool is_text = document_is_text(d);
 
-	if (!history_bars_init(&bars, words, CELL_BARS, err))
-		return false;
+	history_bars_init(&bars, words, CELL_BARS);
 	(is_text ? put_facts_of_series : put_verdict_of_series)(d, words);
 	put_open(d, &bars);
 	put_went(d, &bars);
 	if (is_text) {
 		put_drift_table(d, words);
-		if (!put_lines_of_series(d, words, err))
-			return false;
+		put_lines_of_series(d, words);
 		put_pairs(d, words, input);
 	} else {
 		put_drift_sentence(d, words);
@@ -505,7 +498,6 @@ static bool put_series(
 		put_facts_of_series(d, words);
 	}
 	put_notices(d, "Notices", words->history, series->notices, series->notice_count);
-	return true;
 }
 
 static bool put_history(struct document *d, const struct render_history *input, struct error *err)
@@ -517,8 +509,7 @@ static bool put_history(struct document *d, const struct render_history *input, 
 		struct history_words words = history_words_of(history, &history->series[i]);
 
 		document_put(d, DOCUMENT_HEADING, has_titles ? history_words_title(&words) : "");
-		if (!put_series(d, &words, input, err))
-			return false;
+		put_series(d, &words, input);
 	}
 	put_notices(d, "Profiles that are in no series", history, history->notices, history->notice_count);
 	return document_finish(d, err);

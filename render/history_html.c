@@ -40,11 +40,9 @@ bool render_history_html(const struct render_history *input, struct buffer *out,
 	CLEANUP(buffer_deinit) struct buffer list = { 0 };
 	CLEANUP(buffer_deinit) struct buffer values = { 0 };
 	CLEANUP(buffer_deinit) struct buffer parts = { 0 };
-	CLEANUP(cleanup_free) bool *left_out = calloc(input->part_count + 1, sizeof(*left_out));
+	CLEANUP(cleanup_free) bool *left_out = memory_zeroed(input->part_count + 1, sizeof(*left_out));
 	struct html_parts of = { input, history_part, input->part_count, input->max_page_bytes };
 
-	if (!left_out)
-		return error_set_memory(err);
 	buffer_init(&list, HTML_MAX_BLOCK_BYTES);
 	buffer_init(&values, HTML_MAX_BLOCK_BYTES);
 	buffer_init(&parts, HTML_MAX_BLOCK_BYTES);

@@ -23,7 +23,7 @@ static void document_json_deinit(struct document_json *d)
 }
 
 /* Has the writer write of a series. */
-static bool take_series(struct document_json *d, size_t number, struct error *err)
+static void take_series(struct document_json *d, size_t number)
 {
 	d->number = number;
 	d->first = 0;
@@ -32,8 +32,7 @@ static bool take_series(struct document_json *d, size_t number, struct error *er
 	d->series = &d->history->series[number];
 	d->words = history_words_of(d->history, d->series);
 	free(d->values);
-	d->values = calloc(d->series->count + 1, sizeof(*d->values));
-	return d->values ? true : error_set_memory(err);
+	d->values = memory_zeroed(d->series->count + 1, sizeof(*d->values));
 }
 
 /* ---- Values ---- */
@@ -309,17 +308,14 @@ static void put_drifts(struct document_json *d)
 }
 
 /* Writes a list of the entries of all series, an entry a line. */
-static bool put_of_all_series(
-	struct document_json *d, const char *key, void (*put)(struct document_json *), struct error *err)
+static void put_of_all_series(struct document_json *d, const char *key, void (*put)(struct document_json *))
 {
 	json_text_list(d->out, key);
 	for (size_t i = 0; i < d->history->series_count; i++) {
-		if (!take_series(d, i, err))
-			return false;
+		take_series(d, i);
 		put(d);
 	}
 	json_text_end_list(d->out);
-	return true;
 }
 
 bool render_history_json(const struct render_history *input, struct buffer *out, struct error *err)
@@ -331,11 +327,11 @@ bool render_history_json(const struct render_history *input, struct buffer *out,
 	json_text_string(out, input->tool);
 	buffer_append_string(out, ",\n \"notices\": ");
 	history_json_put_notices(&d, d.history->notices, d.history->notice_count);
-	if (!put_of_all_series(&d, "series", put_one_series, err) ||
-		!put_of_all_series(&d, "profiles", put_profiles, err) ||
-		!put_of_all_series(&d, "changes", put_changes_of_cost, err) ||
-		!put_of_all_series(&d, "moved", put_moves, err) || !put_of_all_series(&d, "drifts", put_drifts, err))
-		return false;
+	put_of_all_series(&d, "series", put_one_series);
+	put_of_all_series(&d, "profiles", put_profiles);
+	put_of_all_series(&d, "changes", put_changes_of_cost);
+	put_of_all_series(&d, "moved", put_moves);
+	put_of_all_series(&d, "drifts", put_drifts);
 	buffer_append_string(out, "\n}\n");
 	return buffer_ok(out, err);
 }

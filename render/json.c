@@ -550,8 +550,8 @@ bool json_document(
 		json_benchmarks(suite, suite->suite->is_measured || w.diff->is_time, out);
 	if (w.diff->sides == DIFF_SIDES)
 		json_changes(w.diff, out);
-	if (lines_are_asked(input) && !lines_json(input, out, err))
-		return false;
+	if (lines_are_asked(input))
+		lines_json(input, out);
 	question_json(input, out);
 	groups_json(input, out);
 	put_functions(&w, waits);

@@ -41,7 +41,7 @@ static void put_processes(const struct profile *profile, struct buffer *out)
 {
 	const struct profile_requests *requests = &profile->requests;
 	CLEANUP(cleanup_free)
-	const struct profile_exchanges **answered = calloc(requests->exchange_count + 1, sizeof(*answered));
+	const struct profile_exchanges **answered = memory_zeroed(requests->exchange_count + 1, sizeof(*answered));
 	size_t count = 0;
 
 	if (!answered) {

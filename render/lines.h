@@ -58,8 +58,7 @@ struct document;
 void lines_text(struct document *w);
 
 /* Appends the member `lines` of a document. */
-COMMON_MUST_CHECK
-bool lines_json(const struct render_input *input, struct buffer *out, struct error *err);
+void lines_json(const struct render_input *input, struct buffer *out);
 
 /* Writes the lines of the proven functions as fenced diffs. */
 void lines_markdown(struct document *d);

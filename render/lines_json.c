@@ -131,19 +131,16 @@ static void lines_json_put_row(const struct lines_json *j, const struct listing_
 	json_text_close(j->out, '}');
 }
 
-static bool lines_json_put_rows(const struct lines_json *j, const struct listing_function *listed, struct error *err)
+static void lines_json_put_rows(const struct lines_json *j, const struct listing_function *listed)
 {
-	CLEANUP(cleanup_free) bool *shown = malloc(listed->row_count + 1);
+	CLEANUP(cleanup_free) bool *shown = memory_alloc(listed->row_count + 1);
 
-	if (!shown)
-		return error_set_memory(err);
 	listing_mark_shown(listed, shown);
 	json_text_begin(j->out, "rows", '[');
 	for (size_t i = 0; i < listed->row_count && !j->out->failed; i++)
 		if (shown[i] && !listed->rows[i].is_gap)
 			lines_json_put_row(j, &listed->rows[i]);
 	json_text_close(j->out, ']');
-	return true;
 }
 
 /* ---- Functions ---- */
@@ -163,8 +160,7 @@ static void lines_json_put_place(const struct lines_json *j, const struct listin
 	json_text_close(j->out, '}');
 }
 
-static bool lines_json_put_function(
-	const struct lines_json *j, const struct listing_function *listed, struct error *err)
+static void lines_json_put_function(const struct lines_json *j, const struct listing_function *listed)
 {
 	const struct diff_function *f = &j->diff->functions[listed->function];
 	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
@@ -179,13 +175,11 @@ static bool lines_json_put_function(
 		lines_json_put_place(j, listed, DIFF_BASE);
 	lines_json_put_place(j, listed, DIFF_HEAD);
 	json_text_close(j->out, '}');
-	if (!lines_json_put_rows(j, listed, err))
-		return false;
+	lines_json_put_rows(j, listed);
 	json_text_close(j->out, '}');
-	return true;
 }
 
-bool lines_json(const struct render_input *input, struct buffer *out, struct error *err)
+void lines_json(const struct render_input *input, struct buffer *out)
 {
 	const struct lines_json j = { input, input->diff, input->listing, out };
 
@@ -194,10 +188,8 @@ bool lines_json(const struct render_input *input, struct buffer *out, struct err
 		if (!j.listing->functions[i].is_named)
 			continue;
 		json_text_line(out, 2);
-		if (!lines_json_put_function(&j, &j.listing->functions[i], err))
-			return false;
+		lines_json_put_function(&j, &j.listing->functions[i]);
 	}
 	json_text_end_list(out);
 	buffer_printf(out, ",\n \"lines_left_out\": %zu", j.listing->left_out);
-	return true;
 }

@@ -58,7 +58,7 @@ static void mark_rows(const struct listing_function *listed, bool *wanted)
 static void lines_markdown_append_rows(
 	const struct render_input *input, const struct listing_function *listed, struct buffer *out)
 {
-	CLEANUP(cleanup_free) bool *wanted = malloc(listed->row_count + 1);
+	CLEANUP(cleanup_free) bool *wanted = memory_alloc(listed->row_count + 1);
 	size_t lines = 0;
 	bool is_open = false; /* a gap is still to be marked */
 

@@ -283,7 +283,7 @@ static void lines_text_put_instructions(
 static void lines_text_put_rows(const struct lines_writer *l)
 {
 	const struct listing_function *listed = l->listed;
-	CLEANUP(cleanup_free) bool *shown = malloc(listed->row_count + 1);
+	CLEANUP(cleanup_free) bool *shown = memory_alloc(listed->row_count + 1);
 	uint32_t file = 0;
 
 	if (!shown) {

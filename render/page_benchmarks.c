@@ -129,11 +129,9 @@ static uint32_t benchmarks_place(const struct render_suite *input, const bool *l
 bool page_data_benchmarks(const struct render_suite *input, const bool *left_out, struct buffer *out, struct error *err)
 {
 	const struct diff_suite *suite = input->suite;
-	CLEANUP(cleanup_free) uint32_t *parts = calloc(suite->benchmark_count + 1, sizeof(*parts));
+	CLEANUP(cleanup_free) uint32_t *parts = memory_zeroed(suite->benchmark_count + 1, sizeof(*parts));
 	size_t left_out_count = 0;
 
-	if (!parts)
-		return error_set_memory(err);
 	for (size_t i = 0; i < input->part_count; i++)
 		left_out_count += left_out[i];
 	json_text_open(out, '{');

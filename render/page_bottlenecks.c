@@ -23,13 +23,11 @@ static struct diff_bottleneck classes_of(const struct page_costs *costs, size_t 
 				: diff_function_bottleneck(costs->diff, &costs->diff->functions[number]);
 }
 
-static bool append_costs(struct buffer *out, const struct page_costs *costs, struct error *err)
+static void append_costs(struct buffer *out, const struct page_costs *costs)
 {
-	CLEANUP(cleanup_free) uint64_t *components = calloc(costs->count + 1, sizeof(*components));
+	CLEANUP(cleanup_free) uint64_t *components = memory_zeroed(costs->count + 1, sizeof(*components));
 	size_t first = costs->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE;
 
-	if (!components)
-		return error_set_memory(err);
 	buffer_append_varint(out, costs->count);
 	for (size_t side = first; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < costs->count; i++)
@@ -46,7 +44,6 @@ static bool append_costs(struct buffer *out, const struct page_costs *costs, str
 	}
 	for (size_t i = 0; costs->diff->sides == DIFF_SIDES && i < costs->count; i++)
 		buffer_append_byte(out, (uint8_t)classes_of(costs, i).change);
-	return true;
 }
 
 bool page_data_bottlenecks(const struct render_input *input, struct buffer *out, struct error *err)
@@ -55,5 +52,7 @@ bool page_data_bottlenecks(const struct render_input *input, struct buffer *out,
 	const struct page_costs functions = { diff, diff->function_count, false },
 				nodes = { diff, diff->node_count, true };
 
-	return append_costs(out, &functions, err) && append_costs(out, &nodes, err) && buffer_ok(out, err);
+	append_costs(out, &functions);
+	append_costs(out, &nodes);
+	return buffer_ok(out, err);
 }

@@ -96,10 +96,8 @@ static void append_fixed_values(struct buffer *out, const double *values, uint64
 bool page_data_tree(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = input->diff;
-	CLEANUP(cleanup_free) uint64_t *scratch = calloc(diff->node_count + 1, sizeof(*scratch));
+	CLEANUP(cleanup_free) uint64_t *scratch = memory_zeroed(diff->node_count + 1, sizeof(*scratch));
 
-	if (!scratch)
-		return error_set_memory(err);
 	buffer_append_varint(out, diff->node_count);
 	for (size_t i = 0; i < diff->node_count; i++)
 		scratch[i] = diff->nodes[i].depth;
@@ -154,20 +152,17 @@ static bool is_the_count(const struct page_metric *metric)
 	return metric->index[DIFF_BASE] == 0 && metric->index[DIFF_HEAD] == 0;
 }
 
-static bool page_data_append_samples(
-	struct buffer *out, const struct render_input *input, size_t side, struct error *err)
+static void page_data_append_samples(struct buffer *out, const struct render_input *input, size_t side)
 {
 	const struct profile *profile = input->profiles[side];
 	const uint32_t *nodes = input->diff->sample_nodes[side];
 	size_t width = profile->value_type_count, count = profile->sample_count;
-	CLEANUP(cleanup_free) double *values = calloc(count + 1, sizeof(*values));
-	CLEANUP(cleanup_free) uint64_t *scratch = calloc(count + 1, sizeof(*scratch));
+	CLEANUP(cleanup_free) double *values = memory_zeroed(count + 1, sizeof(*values));
+	CLEANUP(cleanup_free) uint64_t *scratch = memory_zeroed(count + 1, sizeof(*scratch));
 	struct page_metric metrics[PROFILE_MAX_VALUE_TYPES];
 	size_t metric_count = page_data_metrics(input, metrics);
 	int64_t before = 0;
 
-	if (!values || !scratch)
-		return error_set_memory(err);
 	buffer_append_varint(out, count);
 	for (size_t i = 0; i < count; i++) {
 		buffer_append_zigzag(out, (int64_t)nodes[i] - before);
@@ -186,14 +181,12 @@ static bool page_data_append_samples(
 			values[i] = (double)profile->values[i * width + metrics[m].index[side]];
 		append_fixed_values(out, values, scratch, count);
 	}
-	return true;
 }
 
 bool page_data_samples(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	for (size_t side = first_side(input->diff); side < DIFF_SIDES; side++)
-		if (!page_data_append_samples(out, input, side, err))
-			return false;
+		page_data_append_samples(out, input, side);
 	return buffer_ok(out, err);
 }
 
@@ -210,16 +203,12 @@ static void thread_events_deinit(struct thread_events *events)
 	free(events->order);
 }
 
-static bool thread_events_init(struct thread_events *events, const struct profile *profile, struct error *err)
+static void thread_events_init(struct thread_events *events, const struct profile *profile)
 {
 	size_t count = profile->has_timeline ? profile->event_count : 0, threads = profile->thread_count;
-	size_t *starts = calloc(threads + 2, sizeof(*starts)), *order = calloc(count + 1, sizeof(*order));
+	size_t *starts = memory_zeroed(threads + 2, sizeof(*starts)), *order = memory_zeroed(count + 1, sizeof(*order));
 
 	*events = (struct thread_events){ .starts = starts, .order = order, .count = count };
-	if (!starts || !order) {
-		thread_events_deinit(events);
-		return error_set_memory(err);
-	}
 	/* While they are placed, the events of a thread begin one entry further on. */
 	for (size_t i = 0; i < count; i++)
 		starts[profile->samples[profile->events[i].sample].thread + 2]++;
@@ -227,7 +216,6 @@ static bool thread_events_init(struct thread_events *events, const struct profil
 		starts[thread] += starts[thread - 1];
 	for (size_t i = 0; i < count; i++)
 		order[starts[profile->samples[profile->events[i].sample].thread + 1]++] = i;
-	return true;
 }
 
 /*
@@ -252,15 +240,12 @@ static void append_event_weights(struct buffer *out, const struct profile *profi
 	}
 }
 
-static bool append_events(
-	struct buffer *out, const struct profile *profile, const struct thread_events *events, struct error *err)
+static void append_events(struct buffer *out, const struct profile *profile, const struct thread_events *events)
 {
 	size_t threads = events->count ? profile->thread_count : 0;
-	CLEANUP(cleanup_free) uint64_t *samples = calloc(events->count + 1, sizeof(*samples));
+	CLEANUP(cleanup_free) uint64_t *samples = memory_zeroed(events->count + 1, sizeof(*samples));
 	int64_t before = 0;
 
-	if (!samples)
-		return error_set_memory(err);
 	buffer_append_varint(out, events->count);
 	buffer_append_varint(out, threads);
 	for (size_t thread = 0; thread < threads; thread++)
@@ -275,21 +260,16 @@ static bool append_events(
 		samples[i] = profile->events[events->order[i]].sample;
 	page_data_append_fixed(out, samples, events->count);
 	append_event_weights(out, profile, events);
-	return true;
 }
 
 bool page_data_timeline(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	for (size_t side = first_side(input->diff); side < DIFF_SIDES; side++) {
 		struct thread_events events;
-		bool ok;
 
-		if (!thread_events_init(&events, input->profiles[side], err))
-			return false;
-		ok = append_events(out, input->profiles[side], &events, err);
+		thread_events_init(&events, input->profiles[side]);
+		append_events(out, input->profiles[side], &events);
 		thread_events_deinit(&events);
-		if (!ok)
-			return false;
 	}
 	return buffer_ok(out, err);
 }

@@ -115,13 +115,12 @@ static int page_functions_compare_ranked(const void *left, const void *right)
 }
 
 /* Appends the rank of each function's key, by which the viewer sorts siblings that it makes. */
-static bool append_ranks(struct buffer *out, const struct diff *diff, struct error *err)
+static void append_ranks(struct buffer *out, const struct diff *diff)
 {
-	CLEANUP(cleanup_free) struct page_functions_ranked *ranked = calloc(diff->function_count + 1, sizeof(*ranked));
-	CLEANUP(cleanup_free) uint32_t *ranks = calloc(diff->function_count + 1, sizeof(*ranks));
+	CLEANUP(cleanup_free)
+	struct page_functions_ranked *ranked = memory_zeroed(diff->function_count + 1, sizeof(*ranked));
+	CLEANUP(cleanup_free) uint32_t *ranks = memory_zeroed(diff->function_count + 1, sizeof(*ranks));
 
-	if (!ranked || !ranks)
-		return error_set_memory(err);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		ranked[i] = (struct page_functions_ranked){ diff_string(diff, diff->functions[i].key), i };
 	qsort(ranked, diff->function_count, sizeof(*ranked), page_functions_compare_ranked);
@@ -129,7 +128,6 @@ static bool append_ranks(struct buffer *out, const struct diff *diff, struct err
 		ranks[ranked[i].function] = i;
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		buffer_append_varint(out, ranks[i]);
-	return true;
 }
 
 /* The viewer's origins of functions beside the program: the numbers after the last of enum profile_origin. */
@@ -229,12 +227,10 @@ static void append_changes(struct buffer *out, struct text_table *table, const s
 }
 
 /* Appends what the first picture needs; the viewer reads the rest when it is asked about a function. */
-static bool append_first(struct buffer *out, struct text_table *table, const struct diff *diff, struct error *err)
+static void append_first(struct buffer *out, struct text_table *table, const struct diff *diff)
 {
-	CLEANUP(cleanup_free) uint64_t *names = calloc(diff->function_count + 1, sizeof(*names));
+	CLEANUP(cleanup_free) uint64_t *names = memory_zeroed(diff->function_count + 1, sizeof(*names));
 
-	if (!names)
-		return error_set_memory(err);
 	buffer_append_varint(out, diff->function_count);
 	page_functions_append_facts(out, diff);
 	if (diff->sides == 2) {
@@ -248,16 +244,13 @@ static bool append_first(struct buffer *out, struct text_table *table, const str
 	page_data_append_fixed(out, names, diff->function_count);
 	if (diff->sides == 2)
 		append_changes(out, table, diff);
-	return true;
 }
 
 /* Appends the lines that changed most of functions whose own change is proven. */
 static bool append_changed_lines(struct buffer *out, const struct render_input *input, struct error *err)
 {
-	CLEANUP(cleanup_free) uint32_t *lines = calloc(input->diff->function_count + 1, sizeof(*lines));
+	CLEANUP(cleanup_free) uint32_t *lines = memory_zeroed(input->diff->function_count + 1, sizeof(*lines));
 
-	if (!lines)
-		return error_set_memory(err);
 	if (!diff_changed_lines(input->diff, input->profiles, lines, err))
 		return false;
 	for (size_t i = 0; i < input->diff->function_count; i++)
@@ -271,8 +264,7 @@ static bool append_details(
 	const struct diff *diff = input->diff;
 
 	append_places(out, table, diff);
-	if (!append_ranks(out, diff, err))
-		return false;
+	append_ranks(out, diff);
 	for (size_t i = 0; diff->sides == 2 && i < diff->function_count; i++)
 		buffer_append_varint(out,
 			diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
@@ -283,15 +275,15 @@ bool page_data_functions(const struct render_input *input, struct buffer *out, s
 {
 	const struct diff *diff = input->diff;
 	CLEANUP(cleanup_free)
-	uint32_t *numbers = calloc((size_t)string_table_count(diff->strings) + 1, sizeof(*numbers));
+	uint32_t *numbers = memory_zeroed((size_t)string_table_count(diff->strings) + 1, sizeof(*numbers));
 	struct text_table table = { .numbers = numbers };
 	struct buffer details;
-	bool ok = numbers ? true : error_set_memory(err);
+	bool ok;
 
 	buffer_init(&table.bytes, (size_t)1 << 30);
 	buffer_init(&details, (size_t)1 << 30);
-	ok = ok && append_first(out, &table, diff, err) && append_details(&details, &table, input, err) &&
-	     buffer_ok(&table.bytes, err) && buffer_ok(&details, err);
+	append_first(out, &table, diff);
+	ok = append_details(&details, &table, input, err) && buffer_ok(&table.bytes, err) && buffer_ok(&details, err);
 	if (ok) {
 		buffer_append_varint(out, table.count);
 		buffer_append_varint(out, table.bytes.size);

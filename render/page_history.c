@@ -92,16 +92,14 @@ static void list_largest(struct page_history *page, struct sized *sizes)
 		list_function(page, sizes[i].function);
 }
 
-static bool page_history_list_functions(struct page_history *page, struct error *err)
+static void page_history_list_functions(struct page_history *page)
 {
 	const struct history_series *series = page->series;
 	size_t count = page->set->function_count;
-	CLEANUP(cleanup_free) struct sized *sizes = calloc(count + 1, sizeof(*sizes));
+	CLEANUP(cleanup_free) struct sized *sizes = memory_zeroed(count + 1, sizeof(*sizes));
 
-	page->listed = calloc(count + 1, sizeof(*page->listed));
-	page->places = calloc(count + 1, sizeof(*page->places));
-	if (!sizes || !page->listed || !page->places)
-		return error_set_memory(err);
+	page->listed = memory_zeroed(count + 1, sizeof(*page->listed));
+	page->places = memory_zeroed(count + 1, sizeof(*page->places));
 	for (size_t i = 0; i < count; i++)
 		page->places[i] = NOT_LISTED;
 	for (size_t i = 0; i < series->change_count; i++)
@@ -109,7 +107,6 @@ static bool page_history_list_functions(struct page_history *page, struct error 
 	for (size_t i = 0; i < series->drift_count; i++)
 		list_function(page, series->drifts[i].function);
 	list_largest(page, sizes);
-	return true;
 }
 
 /* ---- JSON ---- */
@@ -313,14 +310,12 @@ static void append_column(struct buffer *out, const double *values, uint64_t *sc
 	page_data_append_fixed(out, scratch, count);
 }
 
-static bool append_columns(const struct page_history *page, struct buffer *out, struct error *err)
+static void append_columns(const struct page_history *page, struct buffer *out)
 {
 	const struct history_series *series = page->series;
-	CLEANUP(cleanup_free) double *values = calloc(series->count + 1, sizeof(*values));
-	CLEANUP(cleanup_free) uint64_t *scratch = calloc(series->count + 1, sizeof(*scratch));
+	CLEANUP(cleanup_free) double *values = memory_zeroed(series->count + 1, sizeof(*values));
+	CLEANUP(cleanup_free) uint64_t *scratch = memory_zeroed(series->count + 1, sizeof(*scratch));
 
-	if (!values || !scratch)
-		return error_set_memory(err);
 	history_values(page->history, series, HISTORY_WHOLE, false, values);
 	append_column(out, values, scratch, series->count);
 	for (size_t i = 0; i < page->listed_count; i++) {
@@ -329,7 +324,6 @@ static bool append_columns(const struct page_history *page, struct buffer *out, 
 		history_values(page->history, series, page->listed[i], false, values);
 		append_column(out, values, scratch, series->count);
 	}
-	return true;
 }
 
 bool page_data_history(const struct render_history *input, const bool *left_out, struct buffer *list,
@@ -354,11 +348,9 @@ bool page_data_history(const struct render_history *input, const bool *left_out,
 			.series = &history->series[i],
 			.words = history_words_of(history, &history->series[i]) };
 
-		if (!page_history_list_functions(&page, err))
-			return false;
+		page_history_list_functions(&page);
 		page_history_put_series(&page, left_out, list);
-		if (!append_columns(&page, values, err))
-			return false;
+		append_columns(&page, values);
 	}
 	json_text_close(list, ']');
 	json_text_close(list, '}');

@@ -28,14 +28,12 @@ static void line_stacks_deinit(struct line_stacks *stacks)
 }
 
 /* Numbers the chains whose last line has a row, each behind the one that it goes on from. */
-static bool page_line_stacks_append_chains(struct buffer *out, struct line_stacks *stacks, struct error *err)
+static void page_line_stacks_append_chains(struct buffer *out, struct line_stacks *stacks)
 {
 	const struct diff_lines *lines = stacks->lines;
 	uint32_t count = 0;
 
-	stacks->chains = calloc(lines->chain_count + 1, sizeof(*stacks->chains));
-	if (!stacks->chains)
-		return error_set_memory(err);
+	stacks->chains = memory_zeroed(lines->chain_count + 1, sizeof(*stacks->chains));
 	for (size_t i = 1; i < lines->chain_count; i++)
 		stacks->chains[i] = stacks->rows[lines->chains[i].place] == PROFILE_NONE
 					    ? stacks->chains[lines->chains[i].parent]
@@ -49,7 +47,6 @@ static bool page_line_stacks_append_chains(struct buffer *out, struct line_stack
 		buffer_append_varint(out, number++ - 1 - stacks->chains[lines->chains[i].parent]);
 		buffer_append_varint(out, row);
 	}
-	return true;
 }
 
 /* Appends where a stack ends: its chain, the line that was executing, and those that it was inlined at. */
@@ -75,10 +72,8 @@ static bool make_stops(struct line_stacks *stacks, struct error *err)
 {
 	const struct profile *profile = stacks->profile;
 
-	stacks->stops = calloc(profile->stack_count + 1, sizeof(*stacks->stops));
-	stacks->sample_stops = calloc(profile->sample_count + 1, sizeof(*stacks->sample_stops));
-	if (!stacks->stops || !stacks->sample_stops)
-		return error_set_memory(err);
+	stacks->stops = memory_zeroed(profile->stack_count + 1, sizeof(*stacks->stops));
+	stacks->sample_stops = memory_zeroed(profile->sample_count + 1, sizeof(*stacks->sample_stops));
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		uint32_t stack = profile->samples[i].stack;
 
@@ -101,7 +96,8 @@ static bool page_line_stacks_append_side(
 		.rows = input->listing->place_rows[side] };
 
 	buffer_init(&stacks.bytes, max_stacks_bytes);
-	if (!page_line_stacks_append_chains(out, &stacks, err) || !make_stops(&stacks, err))
+	page_line_stacks_append_chains(out, &stacks);
+	if (!make_stops(&stacks, err))
 		return false;
 	buffer_append_varint(out, stacks.stop_count);
 	if (stacks.bytes.size > 0)

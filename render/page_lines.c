@@ -39,7 +39,7 @@ static void page_lines_deinit(struct page_lines *lines)
 		free(lines->is_cut[side]);
 }
 
-static bool page_lines_init(struct page_lines *lines, const struct render_input *input, struct error *err)
+static void page_lines_init(struct page_lines *lines, const struct render_input *input)
 {
 	const struct listing *listing = input->listing;
 	bool ok = true;
@@ -48,12 +48,11 @@ static bool page_lines_init(struct page_lines *lines, const struct render_input 
 		.input = input, .listing = listing, .first_side = input->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE
 	};
 	buffer_init(&lines->texts.bytes, (size_t)1 << 30);
-	lines->texts.numbers = calloc((size_t)string_table_count(listing->strings) + 1, sizeof(uint32_t));
+	lines->texts.numbers = memory_zeroed((size_t)string_table_count(listing->strings) + 1, sizeof(uint32_t));
 	for (size_t side = 0; side < DIFF_SIDES; side++) {
-		lines->is_cut[side] = calloc(listing->function_count + 1, sizeof(bool));
+		lines->is_cut[side] = memory_zeroed(listing->function_count + 1, sizeof(bool));
 		ok = ok && lines->is_cut[side];
 	}
-	return (ok && lines->texts.numbers) || error_set_memory(err);
 }
 
 /* ---- Strings ---- */
@@ -226,8 +225,7 @@ bool page_data_lines(const struct render_input *input, struct buffer *out, struc
 {
 	CLEANUP(page_lines_deinit) struct page_lines lines = { 0 };
 
-	if (!page_lines_init(&lines, input, err))
-		return false;
+	page_lines_init(&lines, input);
 	for (size_t side = lines.first_side; side < DIFF_SIDES; side++)
 		cut_texts(&lines, side);
 	page_lines_append_functions(out, &lines);

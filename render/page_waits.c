@@ -33,7 +33,7 @@ static int page_waits_compare_keys(const void *left, const void *right)
 
 static struct page_key *sorted_keys(const struct diff *diff)
 {
-	struct page_key *keys = calloc(diff->function_count + 1, sizeof(*keys));
+	struct page_key *keys = memory_zeroed(diff->function_count + 1, sizeof(*keys));
 
 	for (uint32_t i = 0; keys && i < diff->function_count; i++)
 		keys[i] = (struct page_key){ diff_string(diff, diff->functions[i].key), i };
@@ -161,8 +161,6 @@ bool page_data_waits(const struct render_input *input, struct buffer *out, struc
 	if (!waits_create(input->diff, input->profiles, &waits, err))
 		return false;
 	keys = sorted_keys(input->diff);
-	if (!keys)
-		return error_set_memory(err);
 	for (int side = input->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; waits && side < DIFF_SIDES; side++)
 		page_waits_append_side(out, input, waits, (enum diff_side)side, keys);
 	return buffer_ok(out, err);

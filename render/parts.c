@@ -51,10 +51,8 @@ void parts_warnings(
 struct summary_list parts_list(struct document *d, enum summary_order order, size_t limit)
 {
 	struct summary_list list = { 0 };
-	struct error ignored;
 
-	if (!summary_list(d->diff, order, limit, &list, &ignored))
-		d->out->failed = true;
+	summary_list(d->diff, order, limit, &list);
 	return list;
 }
 

@@ -20,7 +20,7 @@ static size_t key_size(const char *key, bool interrupt)
 
 void question_id_of_key(const char *key, bool interrupt, char id[static PROFILE_FUNCTION_ID_DIGITS + 1])
 {
-	CLEANUP(cleanup_free) char *bare = interrupt ? strndup(key, key_size(key, interrupt)) : NULL;
+	CLEANUP(cleanup_free) char *bare = interrupt ? memory_copy_text(key, key_size(key, interrupt)) : NULL;
 
 	profile_function_id(bare ? bare : key, id);
 }

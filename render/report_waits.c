@@ -304,7 +304,7 @@ void parts_waiting_changes(struct document *d)
 		return;
 	waits_locks(d->waits, DIFF_BASE, &in_base);
 	waits_locks(d->waits, DIFF_HEAD, &in_head);
-	found = calloc(in_base + in_head + 1, sizeof(*found));
+	found = memory_zeroed(in_base + in_head + 1, sizeof(*found));
 	if (!found) {
 		d->out->failed = true;
 		return;
@@ -324,7 +324,7 @@ void parts_waiting_functions(struct document *d)
 
 	if (!d->waits || strcmp(diff_string(d->diff, d->diff->metric), "cpu") == 0)
 		return;
-	functions = calloc(d->diff->function_count + 1, sizeof(*functions));
+	functions = memory_zeroed(d->diff->function_count + 1, sizeof(*functions));
 	if (!functions) {
 		d->out->failed = true;
 		return;

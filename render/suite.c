@@ -136,22 +136,18 @@ static double suite_find_spread(const struct measurement *measurements, size_t c
 	return 100 * sqrt(sum / (double)found);
 }
 
-bool suite_words_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads, struct error *err)
+void suite_words_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads)
 {
 	const struct profile *profile = suite->profiles[side];
-	CLEANUP(cleanup_free) struct measurement *measurements = calloc(profile->run_count + 1, sizeof(*measurements));
-	double *made = calloc(suite->benchmark_count + 1, sizeof(*made));
+	CLEANUP(cleanup_free)
+	struct measurement *measurements = memory_zeroed(profile->run_count + 1, sizeof(*measurements));
+	double *made = memory_zeroed(suite->benchmark_count + 1, sizeof(*made));
 	size_t count;
 
-	if (!measurements || !made) {
-		free(made);
-		return error_set_memory(err);
-	}
 	count = collect_measurements(profile, measurements);
 	for (size_t i = 0; i < suite->benchmark_count; i++)
 		made[i] = suite_find_spread(measurements, count, diff_suite_string(suite, suite->benchmarks[i].uri));
 	*spreads = made;
-	return true;
 }
 
 /* ---- Sentences ---- */
@@ -347,25 +343,23 @@ static void put_first(struct summary_list *list, uint32_t function, size_t limit
 	list->count = kept + 1;
 }
 
-bool suite_words_functions(const struct render_suite *input, const struct render_part *part, size_t limit,
-	struct summary_list *list, struct error *err)
+void suite_words_functions(
+	const struct render_suite *input, const struct render_part *part, size_t limit, struct summary_list *list)
 {
 	const struct diff *diff = part->input.diff;
 	uint32_t because = suite_words_because(input, part);
 	CLEANUP(summary_list_deinit) struct summary_list more = { 0 }, less = { 0 };
 
-	if (diff->sides != DIFF_SIDES)
-		return summary_list(diff, SUMMARY_SELF, limit, list, err);
-	if (!summary_list(diff, SUMMARY_SELF_INCREASES, limit, &more, err) ||
-		!summary_list(diff, SUMMARY_SELF_DECREASES, limit, &less, err))
-		return false;
-	*list = (struct summary_list){ .ids = calloc(more.count + less.count + 2, sizeof(*list->ids)) };
-	if (!list->ids)
-		return error_set_memory(err);
+	if (diff->sides != DIFF_SIDES) {
+		summary_list(diff, SUMMARY_SELF, limit, list);
+		return;
+	}
+	summary_list(diff, SUMMARY_SELF_INCREASES, limit, &more);
+	summary_list(diff, SUMMARY_SELF_DECREASES, limit, &less);
+	*list = (struct summary_list){ .ids = memory_zeroed(more.count + less.count + 2, sizeof(*list->ids)) };
 	merge_changes(diff, &more, &less, limit, list);
 	if (because != PROFILE_NONE && !summary_proven(diff->functions[because].self.state))
 		put_first(list, because, limit);
-	return true;
 }
 
 void suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out)
@@ -438,7 +432,7 @@ static void suite_append_caller(const struct render_part *part, uint32_t functio
 
 	if (diff->functions[function].origin == PROFILE_ORIGIN_USER)
 		return;
-	sums = calloc(diff->function_count, sizeof(*sums));
+	sums = memory_zeroed(diff->function_count, sizeof(*sums));
 	if (!sums) {
 		words->failed = true;
 		return;

@@ -169,7 +169,7 @@ static void put_unchanged(struct document *d, const struct render_suite *input)
 	document_put(d, DOCUMENT_GAP, "");
 }
 
-static bool put_benchmarks(struct document *d, const struct diff_suite *suite, struct error *err)
+static void put_benchmarks(struct document *d, const struct diff_suite *suite)
 {
 	const struct table_column columns[] = {
 		{ .title = "benchmark", .left = true, .flexible = true },
@@ -182,8 +182,7 @@ static bool put_benchmarks(struct document *d, const struct diff_suite *suite, s
 	CLEANUP(cleanup_free) double *spreads = NULL;
 	struct suite_words_rest rest = { 0 };
 
-	if (!suite_words_spreads(suite, DIFF_HEAD, &spreads, err))
-		return false;
+	suite_words_spreads(suite, DIFF_HEAD, &spreads);
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *b = &suite->benchmarks[i];
 
@@ -199,7 +198,6 @@ static bool put_benchmarks(struct document *d, const struct diff_suite *suite, s
 	buffer_append_string(&d->words, "Benchmarks");
 	document_table(d, &table);
 	put_rest(d, &rest, false);
-	return true;
 }
 
 /* ---- What explains a benchmark ---- */
@@ -216,14 +214,12 @@ static void append_title(struct document *d, const struct diff_suite *suite, con
 		buffer_printf(&d->words, ", %s", suite_words_change(b).text);
 }
 
-static bool put_part(
-	struct document *d, const struct render_suite *input, const struct render_part *part, struct error *err)
+static void put_part(struct document *d, const struct render_suite *input, const struct render_part *part)
 {
 	const struct diff *diff = part->input.diff;
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
 
-	if (!suite_words_functions(input, part, MOST_FUNCTIONS, &list, err))
-		return false;
+	suite_words_functions(input, part, MOST_FUNCTIONS, &list);
 	append_title(d, input->suite, &input->suite->benchmarks[part->benchmark]);
 	if (diff->sides == DIFF_SIDES &&
 		(list.count == 0 || !summary_proven(diff_suite_reason(&diff->functions[list.ids[0]])->state)))
@@ -234,11 +230,10 @@ static bool put_part(
 		document_put(d, DOCUMENT_ITEM, "");
 	}
 	document_put(d, DOCUMENT_GAP, "");
-	return true;
 }
 
 /* On a terminal the table stays in sight: it has the first few. */
-static bool put_parts(struct document *d, const struct render_suite *input, struct error *err)
+static void put_parts(struct document *d, const struct render_suite *input)
 {
 	bool is_text = document_is_text(d);
 	size_t most = d->is_whole || !is_text ? SIZE_MAX : MOST_PARTS, written = 0, left_out = 0;
@@ -250,20 +245,18 @@ static bool put_parts(struct document *d, const struct render_suite *input, stru
 			left_out++;
 			continue;
 		}
-		if (!put_part(d, input, &input->parts[i], err))
-			return false;
+		put_part(d, input, &input->parts[i]);
 		written++;
 	}
 	d->left_out = d->left_out || left_out > 0;
 	if (!is_text)
-		return true;
+		return;
 	buffer_append_byte(d->out, '\n');
 	if (left_out > 0)
 		buffer_printf(&d->words, "The functions of %zu more benchmark%s: --text FILE.", left_out,
 			left_out == 1 ? "" : "s");
 	document_put(d, DOCUMENT_PARAGRAPH, "");
 	document_put(d, DOCUMENT_PARAGRAPH, "All functions of one benchmark: --benchmark NAME.");
-	return true;
 }
 
 /* The lines of the first benchmark whose functions have lines that are proven to differ. */
@@ -321,7 +314,7 @@ static void put_suite_warnings(struct document *d, const struct diff_suite *suit
 	parts_warnings(d, suite->strings, suite->warnings, suite->warning_count);
 }
 
-static bool put_compared_suite(struct document *d, const struct render_suite *input, struct error *err)
+static void put_compared_suite(struct document *d, const struct render_suite *input)
 {
 	suite_words_verdict(input->suite, &d->words);
 	parts_verdict(d, input->suite->gate_failed);
@@ -331,19 +324,18 @@ static bool put_compared_suite(struct document *d, const struct render_suite *in
 		put_suite_warnings(d, input->suite);
 		buffer_append_string(&d->words, "Benchmarks");
 		put_comparison(d, input, SUITE_ALL, DOCUMENT_MAX_BYTES);
-		return put_parts(d, input, err);
+		put_parts(d, input);
+		return;
 	}
 	put_suite_warnings(d, input->suite);
 	put_comparison(d, input, SUITE_NOTABLE, NOTABLE_END);
 	put_unchanged(d, input);
-	if (!put_parts(d, input, err))
-		return false;
+	put_parts(d, input);
 	put_lines_of_parts(d, input);
 	put_suite_basis(d, input);
-	return true;
 }
 
-static bool put_single_suite(struct document *d, const struct render_suite *input, struct error *err)
+static void put_single_suite(struct document *d, const struct render_suite *input)
 {
 	const struct render_part *all = render_part_of(input, DIFF_ALL_BENCHMARKS);
 
@@ -351,13 +343,11 @@ static bool put_single_suite(struct document *d, const struct render_suite *inpu
 	suite_words_evidence(input->suite, &d->words);
 	document_put(d, DOCUMENT_PARAGRAPH, "");
 	put_suite_warnings(d, input->suite);
-	if (!put_benchmarks(d, input->suite, err))
-		return false;
+	put_benchmarks(d, input->suite);
 	if (all) {
 		document_take(d, &all->input);
 		parts_top(d, SUMMARY_SELF);
 	}
-	return true;
 }
 
 bool render_suite_text(const struct render_suite *input, const struct render_text_options *options, struct buffer *out,
@@ -365,8 +355,11 @@ bool render_suite_text(const struct render_suite *input, const struct render_tex
 {
 	CLEANUP(document_deinit) struct document d = document_text(options, out);
 
-	return (input->suite->sides == DIFF_SIDES ? put_compared_suite : put_single_suite)(&d, input, err) &&
-	       document_finish(&d, err);
+	if (input->suite->sides == DIFF_SIDES)
+		put_compared_suite(&d, input);
+	else
+		put_single_suite(&d, input);
+	return document_finish(&d, err);
 }
 
 bool render_suite_markdown(const struct render_suite *input, struct buffer *out, struct error *err)
@@ -377,5 +370,6 @@ bool render_suite_markdown(const struct render_suite *input, struct buffer *out,
 		return error_set(err, ERROR_USAGE,
 			"Markdown is written for a diff of two profiles; for one, use --text or --json");
 	d = document_markdown("kelvin-diff", out);
-	return put_compared_suite(&d, input, err) && document_finish(&d, err);
+	put_compared_suite(&d, input);
+	return document_finish(&d, err);
 }

@@ -35,8 +35,7 @@ bool suite_words_is_notable(const struct diff_benchmark *benchmark);
  * measured it, in percent: the root of the mean square over the executions. [benchmark]; NAN: it is not known.
  * `*spreads` is the caller's.
  */
-COMMON_MUST_CHECK
-bool suite_words_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads, struct error *err);
+void suite_words_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads);
 
 /* ---- Sentences ---- */
 
@@ -61,9 +60,8 @@ void suite_words_rest(const struct suite_words_rest *rest, struct buffer *out);
  * none is, the one that explains the change with all that it calls, if there is one, and the largest other ones. Of one
  * side: by self value. `list` is the caller's to release with summary_list_deinit().
  */
-COMMON_MUST_CHECK
-bool suite_words_functions(const struct render_suite *input, const struct render_part *part, size_t limit,
-	struct summary_list *list, struct error *err);
+void suite_words_functions(
+	const struct render_suite *input, const struct render_part *part, size_t limit, struct summary_list *list);
 
 /* Returns the function that explains the change of a part's benchmark; PROFILE_NONE: none does, or there is no part. */
 uint32_t suite_words_because(const struct render_suite *input, const struct render_part *part);

@@ -219,31 +219,25 @@ static size_t choose_count(
 	return count < limit ? count : limit;
 }
 
-bool summary_list(
-	const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err)
+void summary_list(const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list)
 {
 	CLEANUP(cleanup_free)
-	struct summary_candidate *candidates = calloc(diff->function_count + 1, sizeof(*candidates));
+	struct summary_candidate *candidates = memory_zeroed(diff->function_count + 1, sizeof(*candidates));
 	struct summary_choice listing = { diff, order, summary_has_interpreter(diff) };
 	size_t count = 0, shown;
 	uint32_t *ids;
 
-	if (!candidates)
-		return error_set_memory(err);
 	for (size_t i = 0; i < (order == SUMMARY_TOTAL_CHANGES ? diff->change_count : diff->function_count); i++)
 		count += order == SUMMARY_TOTAL_CHANGES ? consider_change(diff, &diff->changes[i], &candidates[count])
 							: consider(&listing, (uint32_t)i, &candidates[count]);
 	qsort(candidates, count, sizeof(*candidates), summary_by_rank);
 	shown = choose_count(candidates, count, order, limit);
-	ids = malloc((shown + 1) * sizeof(*ids));
-	if (!ids)
-		return error_set_memory(err);
+	ids = memory_alloc((shown + 1) * sizeof(*ids));
 	for (size_t i = 0; i < shown; i++)
 		ids[i] = candidates[i].id;
 	*list = (struct summary_list){ .ids = ids, .count = shown };
 	for (size_t i = shown; i < count; i++)
 		list->proven_left_out += candidates[i].proven;
-	return true;
 }
 
 /* ---- Sentences ---- */

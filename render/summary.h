@@ -70,9 +70,7 @@ enum summary_order {
 	SUMMARY_TOTAL, /* one-sided: by total value; those of an interpreter come last */
 };
 
-COMMON_MUST_CHECK
-bool summary_list(
-	const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err);
+void summary_list(const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list);
 
 /* Returns "Regressed" */
 const char *summary_verdict_word(enum diff_verdict verdict);

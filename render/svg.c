@@ -581,12 +581,10 @@ bool render_svg(const struct render_input *input, const struct render_svg_option
 {
 	struct svg_writer w = { .input = input, .diff = input->diff, .out = out, .max_depth = UINT16_MAX };
 	unsigned int width = options && options->width ? options->width : DEFAULT_WIDTH, deepest;
-	CLEANUP(cleanup_free) struct svg_level *levels = calloc((size_t)UINT16_MAX + 2, sizeof(*levels));
+	CLEANUP(cleanup_free) struct svg_level *levels = memory_zeroed((size_t)UINT16_MAX + 2, sizeof(*levels));
 	CLEANUP(header_deinit) struct svg_header header = { 0 };
 	double height;
 
-	if (!levels)
-		return error_set_memory(err);
 	width = width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
 	if (options && options->max_depth && options->max_depth < UINT16_MAX)
 		w.max_depth = options->max_depth;

@@ -46,20 +46,17 @@ static void suite_code_deinit(struct suite_code *c)
 
 /* ---- Functions ---- */
 
-static bool suite_code_name_functions(struct suite_code *c, enum diff_side side, struct error *err)
+static void suite_code_name_functions(struct suite_code *c, enum diff_side side)
 {
 	const struct profile *profile = c->work->sides[side].profile;
 
-	if (!ARRAY_ZEROED(&c->names_of[side], profile->function_count + 1, err))
-		return false;
+	c->names_of[side] = memory_zeroed(profile->function_count + 1, sizeof(*c->names_of[side]));
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const char *key = profile_string(profile, profile->functions[i].key), *module = strrchr(key, '`');
 		size_t size = module && module > key ? (size_t)(module - key) : strlen(key);
 
-		if (!string_table_add(c->names, key, size, &c->names_of[side][i], err))
-			return false;
+		c->names_of[side][i] = string_table_enter(c->names, key, size);
 	}
-	return true;
 }
 
 static void suite_code_set_code(void *context, uint32_t name, enum diff_code code)
@@ -69,34 +66,30 @@ static void suite_code_set_code(void *context, uint32_t name, enum diff_code cod
 	c->codes[name] = code;
 }
 
-static bool compare_functions(struct suite_code *c, struct error *err)
+static void compare_functions(struct suite_code *c)
 {
 	CLEANUP(pieces_deinit) struct code_pieces base = { 0 };
 	CLEANUP(pieces_deinit) struct code_pieces head = { 0 };
 
-	if (!ARRAY_ZEROED(&c->codes, string_table_count(c->names) + 1, err))
-		return false;
+	c->codes = memory_zeroed(string_table_count(c->names) + 1, sizeof(*c->codes));
 	pieces_collect(c->work->sides[DIFF_BASE].profile, c->names_of[DIFF_BASE], &base);
 	pieces_collect(c->work->sides[DIFF_HEAD].profile, c->names_of[DIFF_HEAD], &head);
 	pieces_compare(&base, &head, suite_code_set_code, c);
-	return true;
 }
 
 /* ---- Files ---- */
 
-static bool suite_code_find_relinked(struct suite_code *c, enum diff_side side, struct error *err)
+static void suite_code_find_relinked(struct suite_code *c, enum diff_side side)
 {
 	const struct profile *profile = c->work->sides[side].profile, *other = c->work->sides[!side].profile;
 
-	if (!ARRAY_ZEROED(&c->relinked[side], profile->mapping_count + 1, err))
-		return false;
+	c->relinked[side] = memory_zeroed(profile->mapping_count + 1, sizeof(*c->relinked[side]));
 	for (size_t i = 0; i < profile->mapping_count; i++) {
 		const struct profile_mapping *mapping = &profile->mappings[i];
 
 		c->relinked[side][i] = mapping->kind == PROFILE_MAPPING_FILE && mapping->build_id > 0 &&
 				       !profile_has_build_id(other, profile_string(profile, mapping->build_id));
 	}
-	return true;
 }
 
 /* Compares the code of a location on both sides. */
@@ -127,7 +120,7 @@ static enum diff_code suite_code_of(
 static bool *suite_code_find_changed(const struct suite_code *c, enum diff_side side)
 {
 	const struct profile *profile = c->work->sides[side].profile;
-	bool *changed = calloc(profile->stack_count + 1, sizeof(*changed));
+	bool *changed = memory_zeroed(profile->stack_count + 1, sizeof(*changed));
 
 	for (size_t i = 1; changed && i < profile->stack_count; i++) {
 		const struct profile_stack *stack = &profile->stacks[i];
@@ -138,14 +131,12 @@ static bool *suite_code_find_changed(const struct suite_code *c, enum diff_side 
 	return changed;
 }
 
-static bool suite_code_add_times(struct suite_code *c, enum diff_side side, struct error *err)
+static void suite_code_add_times(struct suite_code *c, enum diff_side side)
 {
 	const struct profile *profile = c->work->sides[side].profile;
 	const uint32_t *benchmarks = c->work->suite->details->benchmarks[side];
 	CLEANUP(cleanup_free) bool *changed = suite_code_find_changed(c, side);
 
-	if (!changed)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
 		uint32_t benchmark = benchmarks[profile->threads[sample->thread].run];
@@ -162,7 +153,6 @@ static bool suite_code_add_times(struct suite_code *c, enum diff_side side, stru
 		times->unknown += suite_code_of(c, side, leaf) == DIFF_CODE_UNKNOWN ? value : 0;
 		times->relinked += leaf->mapping != PROFILE_NONE && c->relinked[side][leaf->mapping] ? value : 0;
 	}
-	return true;
 }
 
 static enum diff_code benchmark_code(const struct code_times *times)
@@ -172,29 +162,26 @@ static enum diff_code benchmark_code(const struct code_times *times)
 	return times->all > 0 && times->unknown <= most_unknown * times->all ? DIFF_CODE_SAME : DIFF_CODE_UNKNOWN;
 }
 
-bool suite_compare_code(struct suite_work *work, struct error *err)
+void suite_compare_code(struct suite_work *work)
 {
 	struct diff_suite *suite = work->suite;
 	CLEANUP(suite_code_deinit) struct suite_code c = { .work = work };
 
-	if (!ARRAY_ZEROED(&work->relinked, suite->benchmark_count + 1, err) ||
-		!ARRAY_ZEROED(&c.times, suite->benchmark_count + 1, err))
-		return false;
+	work->relinked = memory_zeroed(suite->benchmark_count + 1, sizeof(*work->relinked));
+	c.times = memory_zeroed(suite->benchmark_count + 1, sizeof(*c.times));
 	if (suite->sides == 1)
-		return true;
+		return;
 	c.has_one_kernel = pieces_are_of_one_kernel(work->sides[DIFF_BASE].profile, work->sides[DIFF_HEAD].profile);
-	if (!string_table_create(SIZE_MAX / 2, &c.names, err))
-		return false;
-	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!suite_code_name_functions(&c, (enum diff_side)side, err) ||
-			!suite_code_find_relinked(&c, (enum diff_side)side, err))
-			return false;
-	if (!compare_functions(&c, err) || !suite_code_add_times(&c, DIFF_BASE, err) ||
-		!suite_code_add_times(&c, DIFF_HEAD, err))
-		return false;
+	c.names = string_table_begin(SIZE_MAX / 2);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		suite_code_name_functions(&c, (enum diff_side)side);
+		suite_code_find_relinked(&c, (enum diff_side)side);
+	}
+	compare_functions(&c);
+	suite_code_add_times(&c, DIFF_BASE);
+	suite_code_add_times(&c, DIFF_HEAD);
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		suite->benchmarks[i].code = benchmark_code(&c.times[i]);
 		work->relinked[i] = c.times[i].relinked > most_of_it * c.times[i].all;
 	}
-	return true;
 }

@@ -39,8 +39,8 @@ void diff_suite_destroy(struct diff_suite *suite)
 	free(suite);
 }
 
-static bool suite_init(struct diff_suite *suite, const struct profile *base, const struct profile *head,
-	const struct diff_suite_options *options, struct error *err)
+static void suite_init(struct diff_suite *suite, const struct profile *base, const struct profile *head,
+	const struct diff_suite_options *options)
 {
 	suite->sides = base ? DIFF_SIDES : 1;
 	suite->profiles[DIFF_BASE] = base;
@@ -51,23 +51,23 @@ static bool suite_init(struct diff_suite *suite, const struct profile *base, con
 		suite->options.diff.q = step_up_default_q;
 	if (!(suite->options.precision > 0))
 		suite->options.precision = default_precision;
-	suite->details = calloc(1, sizeof(*suite->details));
-	if (!suite->details)
-		return error_set_memory(err);
-	return string_table_create(max_string_bytes, &suite->strings, err);
+	suite->details = memory_zeroed(1, sizeof(*suite->details));
+	suite->strings = string_table_begin(max_string_bytes);
 }
 
 bool diff_suite_create(const struct profile *base, const struct profile *head, const struct diff_suite_options *options,
 	struct diff_suite **suite, struct error *err)
 {
-	CLEANUP(diff_suite_cleanup) struct diff_suite *made = calloc(1, sizeof(*made));
+	CLEANUP(diff_suite_cleanup) struct diff_suite *made = memory_zeroed(1, sizeof(*made));
 	CLEANUP(suite_work_deinit) struct suite_work work = { .suite = made };
 
-	if (!made)
-		return error_set_memory(err);
-	if (!suite_init(made, base, head, options, err) || !suite_pair(&work, err) || !suite_collect(&work, err) ||
-		!suite_name(made, err) || !suite_compare_code(&work, err) || !suite_judge(&work, err) ||
-		!suite_warn(&work, err) || !suite_decide(&work, err))
+	suite_init(made, base, head, options);
+	if (!suite_pair(&work, err) || !suite_collect(&work, err))
+		return false;
+	suite_name(made);
+	suite_compare_code(&work);
+	suite_judge(&work);
+	if (!suite_warn(&work, err) || !suite_decide(&work, err))
 		return false;
 	*suite = TAKE(made);
 	return true;

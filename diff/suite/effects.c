@@ -137,16 +137,14 @@ bool effects_has(const struct suite_effects *e, uint32_t benchmark)
 /* ---- Effects ---- */
 
 /* Finds the executions in which any benchmark has a value. */
-static bool find_executions(struct suite_effects *e, size_t series, struct effects_point *points, struct error *err)
+static void find_executions(struct suite_effects *e, size_t series, struct effects_point *points)
 {
 	struct effects_series *made = &e->series[series];
 	size_t most = e->work->sides[series].executions;
-	CLEANUP(cleanup_free) bool *present = calloc(most + 1, sizeof(*present));
+	CLEANUP(cleanup_free) bool *present = memory_zeroed(most + 1, sizeof(*present));
 
-	made->effects = calloc(most + 1, sizeof(*made->effects));
-	made->executions = malloc((most + 1) * sizeof(*made->executions));
-	if (!present || !made->effects || !made->executions)
-		return error_set_memory(err);
+	made->effects = memory_zeroed(most + 1, sizeof(*made->effects));
+	made->executions = memory_alloc((most + 1) * sizeof(*made->executions));
 	for (uint32_t i = 0; i < e->work->suite->benchmark_count; i++) {
 		size_t count = effects_has(e, i) ? raw_points(e, i, series, points) : 0;
 
@@ -156,7 +154,6 @@ static bool find_executions(struct suite_effects *e, size_t series, struct effec
 	for (uint32_t i = 0; i < most; i++)
 		if (present[i])
 			made->executions[made->count++] = i;
-	return true;
 }
 
 /*
@@ -190,7 +187,7 @@ static size_t count_complete(const struct suite_effects *e, size_t series, struc
 	return complete;
 }
 
-static bool estimate_series(struct suite_effects *e, size_t series, struct effects_point *points, struct error *err)
+static void estimate_series(struct suite_effects *e, size_t series, struct effects_point *points)
 {
 	const struct effects_series *s = &e->series[series];
 	size_t complete = count_complete(e, series, points);
@@ -198,9 +195,8 @@ static bool estimate_series(struct suite_effects *e, size_t series, struct effec
 	double mean = 0;
 
 	if (s->count < 2 || complete < MIN_BENCHMARKS)
-		return true;
-	if (!ARRAY_ZEROED(&values, complete * s->count, err))
-		return false;
+		return;
+	values = memory_zeroed(complete * s->count, sizeof(*values));
 	collect_deviations(e, series, points, values, complete);
 	for (size_t k = 0; k < s->count; k++) {
 		s->effects[s->executions[k]] = weighted_median(&values[k * complete], complete);
@@ -211,25 +207,22 @@ static bool estimate_series(struct suite_effects *e, size_t series, struct effec
 		e->variance += pow(s->effects[s->executions[k]], 2);
 	}
 	e->freedom += (double)s->count - 1;
-	return true;
 }
 
-bool effects_estimate(const struct suite_work *work, bool of_cpu, struct suite_effects *e, struct error *err)
+void effects_estimate(const struct suite_work *work, bool of_cpu, struct suite_effects *e)
 {
 	size_t base = work->sides[DIFF_BASE].executions, head = work->sides[DIFF_HEAD].executions;
 	size_t most = base > head ? base : head;
-	CLEANUP(cleanup_free) struct effects_point *points = malloc((most + 1) * sizeof(*points));
+	CLEANUP(cleanup_free) struct effects_point *points = memory_alloc((most + 1) * sizeof(*points));
 
-	if (!points)
-		return error_set_memory(err);
 	e->work = work;
 	e->of_cpu = of_cpu;
 	e->has_layouts = work->sides[DIFF_BASE].layouts > 1 && work->sides[DIFF_HEAD].layouts > 1;
 	e->most_points = most;
 	e->series_count = work->suite->options.diff.runs_in_pairs && base == head && !e->has_layouts ? 1 : DIFF_SIDES;
-	for (size_t s = 0; s < e->series_count; s++)
-		if (!find_executions(e, s, points, err) || !estimate_series(e, s, points, err))
-			return false;
+	for (size_t s = 0; s < e->series_count; s++) {
+		find_executions(e, s, points);
+		estimate_series(e, s, points);
+	}
 	e->variance = e->freedom > 0 ? e->variance / e->freedom : 0;
-	return true;
 }

@@ -36,8 +36,7 @@ struct effects_point {
 	uint32_t execution; /* with several layouts a side: the layout, whose value is the mean of its executions */
 };
 
-COMMON_MUST_CHECK
-bool effects_estimate(const struct suite_work *work, bool of_cpu, struct suite_effects *effects, struct error *err);
+void effects_estimate(const struct suite_work *work, bool of_cpu, struct suite_effects *effects);
 void effects_deinit(struct suite_effects *effects);
 
 /* Returns whether a benchmark has values to compare: a pair, or values on both sides. */

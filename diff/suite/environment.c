@@ -19,8 +19,7 @@ static bool warn(struct diff_suite *suite, bool blocks_gate, const struct buffer
 		return false;
 	if (suite->warning_count == MAX_WARNINGS)
 		return true;
-	if (!string_table_add(suite->strings, text->data ? text->data : "", text->size, &id, err))
-		return false;
+	id = string_table_enter(suite->strings, text->data ? text->data : "", text->size);
 	suite->warnings[suite->warning_count++] = (struct diff_warning){ .text = id, .blocks_gate = blocks_gate };
 	return true;
 }
@@ -80,23 +79,20 @@ struct modules {
 	struct hash_map known; /* owned: name -> index */
 };
 
-static bool suite_environment_find_module(
-	struct modules *m, const char *name, struct module_build **found, struct error *err)
+static void suite_environment_find_module(struct modules *m, const char *name, struct module_build **found)
 {
 	uint32_t id, *value;
 	bool added;
 
-	if (!string_table_add(m->suite->strings, name, strlen(name), &id, err) ||
-		!ARRAY_RESERVE(&m->modules, &m->capacity, m->count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&m->known, &id, (uint32_t)m->count, &value, &added, err))
-		return false;
+	id = string_table_enter(m->suite->strings, name, strlen(name));
+	ARRAY_GROW(&m->modules, &m->capacity, m->count + 1);
+	value = hash_map_enter(&m->known, &id, (uint32_t)m->count, &added);
 	if (added)
 		m->modules[m->count++] = (struct module_build){ .name = id, .build = { BUILD_NONE, BUILD_NONE } };
 	*found = &m->modules[*value];
-	return true;
 }
 
-static bool add_builds(struct modules *m, enum diff_side side, struct error *err)
+static void add_builds(struct modules *m, enum diff_side side)
 {
 	const struct profile *profile = m->suite->profiles[side];
 	struct module_build *module;
@@ -108,17 +104,15 @@ static bool add_builds(struct modules *m, enum diff_side side, struct error *err
 
 		if (mapping->kind != PROFILE_MAPPING_FILE || build[0] == '\0')
 			continue;
-		if (!suite_environment_find_module(m, profile_string(profile, mapping->module), &module, err) ||
-			!string_table_add(m->suite->strings, build, strlen(build), &id, err))
-			return false;
+		suite_environment_find_module(m, profile_string(profile, mapping->module), &module);
+		id = string_table_enter(m->suite->strings, build, strlen(build));
 		module->build[side] =
 			module->build[side] == BUILD_NONE || module->build[side] == id ? id : BUILD_SEVERAL;
 	}
-	return true;
 }
 
 /* Functions tell whose code a module is; one of which no function was sampled does not matter. */
-static bool add_origins(struct modules *m, enum diff_side side, struct error *err)
+static void add_origins(struct modules *m, enum diff_side side)
 {
 	const struct profile *profile = m->suite->profiles[side];
 	struct module_build *module;
@@ -128,12 +122,10 @@ static bool add_origins(struct modules *m, enum diff_side side, struct error *er
 
 		if (function->origin == PROFILE_ORIGIN_UNKNOWN)
 			continue;
-		if (!suite_environment_find_module(m, profile_string(profile, function->module), &module, err))
-			return false;
+		suite_environment_find_module(m, profile_string(profile, function->module), &module);
 		module->is_user |= function->origin == PROFILE_ORIGIN_USER;
 		module->is_library |= function->origin != PROFILE_ORIGIN_USER;
 	}
-	return true;
 }
 
 static bool is_other_build(const struct module_build *module)
@@ -160,15 +152,17 @@ static bool warn_of_builds(struct modules *m, struct error *err)
 static bool compare_libraries(struct diff_suite *suite, struct error *err)
 {
 	struct modules m = { .suite = suite };
-	bool ok = true;
 
 	hash_map_init(&m.known, sizeof(uint32_t));
-	for (int side = 0; ok && side < DIFF_SIDES; side++)
-		ok = add_builds(&m, (enum diff_side)side, err) && add_origins(&m, (enum diff_side)side, err);
-	ok = ok && warn_of_builds(&m, err);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		add_builds(&m, (enum diff_side)side);
+		add_origins(&m, (enum diff_side)side);
+	}
+	if (!warn_of_builds(&m, err))
+		return false;
 	hash_map_deinit(&m.known);
 	free(m.modules);
-	return ok;
+	return true;
 }
 
 /* ---- What limits the comparison ---- */
@@ -294,8 +288,7 @@ bool suite_warn(const struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
 
-	if (!ARRAY_ZEROED(&suite->warnings, MAX_WARNINGS, err))
-		return false;
+	suite->warnings = memory_zeroed(MAX_WARNINGS, sizeof(*suite->warnings));
 	if (suite->sides == 1)
 		return true;
 	return suite_environment_compare_facts(suite, err) && compare_libraries(suite, err) &&

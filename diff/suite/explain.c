@@ -45,13 +45,12 @@ static void iterations_deinit(struct iterations *it)
 	free(it->unknown);
 }
 
-static bool iterations_init(struct iterations *it, size_t benchmarks, struct error *err)
+static void iterations_init(struct iterations *it, size_t benchmarks)
 {
 	hash_map_init(&it->known, sizeof(struct iterations_key));
-	it->targets = calloc(benchmarks + 1, sizeof(*it->targets));
-	it->executions = calloc(benchmarks + 1, sizeof(*it->executions));
-	it->unknown = calloc(benchmarks + 1, sizeof(*it->unknown));
-	return (it->targets && it->executions && it->unknown) || error_set_memory(err);
+	it->targets = memory_zeroed(benchmarks + 1, sizeof(*it->targets));
+	it->executions = memory_zeroed(benchmarks + 1, sizeof(*it->executions));
+	it->unknown = memory_zeroed(benchmarks + 1, sizeof(*it->unknown));
 }
 
 static bool is_chosen(const struct diff_suite *suite, enum diff_side side, size_t run, uint32_t benchmark)
@@ -71,8 +70,8 @@ static bool is_target(const struct diff_suite *suite, enum diff_side side, uint3
 }
 
 /* Sums up the iterations of a side. `is_first`: of this side for the first time, which finds what is scaled to. */
-static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, bool is_first,
-	struct iterations *it, struct error *err)
+static void sum_iterations(
+	const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, bool is_first, struct iterations *it)
 {
 	const struct profile *profile = suite->profiles[side];
 
@@ -88,9 +87,8 @@ static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, 
 		if (!is_chosen(suite, side, i, benchmark))
 			continue;
 		iterations = suite_times(suite, key.benchmark, &profile->runs[i]);
-		if (!ARRAY_RESERVE(&it->sums, &it->capacity, it->known.count + 1, ARRAY_MAX_IDS, err) ||
-			!hash_map_add(&it->known, &key, (uint32_t)it->known.count, &value, &added, err))
-			return false;
+		ARRAY_GROW(&it->sums, &it->capacity, it->known.count + 1);
+		value = hash_map_enter(&it->known, &key, (uint32_t)it->known.count, &added);
 		it->sums[*value] = (added ? 0 : it->sums[*value]) + (double)iterations;
 		it->unknown[key.benchmark] |= iterations == 0;
 		if (!is_first || !is_target(suite, side, key.benchmark))
@@ -98,18 +96,15 @@ static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, 
 		it->targets[key.benchmark] += (double)iterations;
 		it->executions[key.benchmark] += added;
 	}
-	return true;
 }
 
 /* Makes, for each [run], the factor by which the values of a side's runs are multiplied. */
-static bool make_factors(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, struct iterations *it,
-	double **factors, struct error *err)
+static void make_factors(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, struct iterations *it,
+	double **factors)
 {
 	const struct profile *profile = suite->profiles[side];
 
-	*factors = calloc(profile->run_count + 1, sizeof(**factors));
-	if (!*factors)
-		return error_set_memory(err);
+	*factors = memory_zeroed(profile->run_count + 1, sizeof(**factors));
 	for (size_t i = 0; i < profile->run_count; i++) {
 		struct iterations_key key = { suite->details->benchmarks[side][i],
 			suite->details->executions[side][i] };
@@ -121,7 +116,6 @@ static bool make_factors(const struct diff_suite *suite, enum diff_side side, ui
 					: it->targets[key.benchmark] / (double)it->executions[key.benchmark] /
 						  it->sums[hash_map_get(&it->known, &key)];
 	}
-	return true;
 }
 
 /* ---- Profiles ---- */
@@ -138,8 +132,7 @@ static bool choose_side(const struct diff_suite *suite, enum diff_side side, uin
 	static const char *const of_side[DIFF_SIDES] = { " of base", " of head" };
 	CLEANUP(cleanup_free) double *factors = NULL;
 
-	if (!make_factors(suite, side, benchmark, it, &factors, err))
-		return false;
+	make_factors(suite, side, benchmark, it, &factors);
 	if (profile_choose_phases(suite->profiles[side], factors, chosen, err))
 		return true;
 	if (err->code != ERROR_EMPTY)
@@ -162,21 +155,19 @@ static bool choose_profiles(
 	CLEANUP(iterations_deinit) struct iterations it = { 0 };
 	bool is_compared = has_side(suite, DIFF_BASE, benchmark) && has_side(suite, DIFF_HEAD, benchmark);
 
-	if (!iterations_init(&it, suite->benchmark_count, err))
-		return false;
+	iterations_init(&it, suite->benchmark_count);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!has_side(suite, (enum diff_side)side, benchmark))
 			continue;
-		if (!sum_iterations(suite, (enum diff_side)side, benchmark, true, &it, err))
-			return false;
+		sum_iterations(suite, (enum diff_side)side, benchmark, true, &it);
 	}
 	/* What is not known on one side is not scaled on the other, so both are needed before either is chosen. */
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!has_side(suite, (enum diff_side)side, benchmark))
 			continue;
-		if (!sum_iterations(suite, (enum diff_side)side, benchmark, false, &it, err) ||
-			!choose_side(suite, (enum diff_side)side, benchmark, &it,
-				&part->profiles[is_compared ? side : DIFF_HEAD], err))
+		sum_iterations(suite, (enum diff_side)side, benchmark, false, &it);
+		if (!choose_side(suite, (enum diff_side)side, benchmark, &it,
+			    &part->profiles[is_compared ? side : DIFF_HEAD], err))
 			return false;
 	}
 	return true;
@@ -255,11 +246,9 @@ static bool compare_part(const struct diff_suite *suite, uint32_t benchmark, str
 {
 	struct diff_options options = suite->options.diff;
 	struct diff_measured measured;
-	CLEANUP(cleanup_free) struct diff_gate *gates = calloc(options.gate_count + 1, sizeof(*gates));
+	CLEANUP(cleanup_free) struct diff_gate *gates = memory_zeroed(options.gate_count + 1, sizeof(*gates));
 	size_t gate_count = 0;
 
-	if (!gates)
-		return error_set_memory(err);
 	for (size_t i = 0; i < options.gate_count; i++)
 		if (options.gates[i].subject == DIFF_GATE_FUNCTION)
 			gates[gate_count++] = options.gates[i];

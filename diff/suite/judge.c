@@ -137,36 +137,31 @@ static struct suite_row make_row(const struct suite_test *t, uint32_t benchmark,
 	return row;
 }
 
-static bool make_rows(struct suite_test *t, struct error *err)
+static void make_rows(struct suite_test *t)
 {
 	size_t count = t->work->suite->benchmark_count;
-	CLEANUP(cleanup_free) struct effects_point *points = malloc((t->effects.most_points + 1) * sizeof(*points));
+	CLEANUP(cleanup_free)
+	struct effects_point *points = memory_alloc((t->effects.most_points + 1) * sizeof(*points));
 
-	t->rows = malloc((count + 1) * sizeof(*t->rows));
-	if (!t->rows || !points)
-		return error_set_memory(err);
+	t->rows = memory_alloc((count + 1) * sizeof(*t->rows));
 	for (uint32_t i = 0; i < count; i++)
 		if (effects_has(&t->effects, i))
 			t->rows[t->row_count++] = make_row(t, i, points);
-	return true;
 }
 
 /* ---- Variances ---- */
 
 /* The degrees of freedom that most rows have: rows of executions that failed have fewer. */
-static bool common_freedom(const struct suite_test *t, double *freedom, struct error *err)
+static void common_freedom(const struct suite_test *t, double *freedom)
 {
 	size_t most = 2 * t->effects.most_points + 2, best = 0;
-	CLEANUP(cleanup_free) size_t *counts = calloc(most + 1, sizeof(*counts));
+	CLEANUP(cleanup_free) size_t *counts = memory_zeroed(most + 1, sizeof(*counts));
 
-	if (!counts)
-		return error_set_memory(err);
 	for (size_t i = 0; i < t->row_count; i++)
 		counts[(size_t)t->rows[i].freedom]++;
 	for (size_t i = 0; i <= most; i++)
 		best = counts[i] > counts[best] ? i : best;
 	*freedom = (double)best;
-	return true;
 }
 
 static struct dispersion row_dispersion(const struct suite_row *row)
@@ -174,21 +169,17 @@ static struct dispersion row_dispersion(const struct suite_row *row)
 	return (struct dispersion){ .variance = row->variance, .poisson = least_variance };
 }
 
-static bool fit_moderation(struct suite_test *t, struct error *err)
+static void fit_moderation(struct suite_test *t)
 {
-	CLEANUP(cleanup_free) struct dispersion *fitted = malloc((t->row_count + 1) * sizeof(*fitted));
+	CLEANUP(cleanup_free) struct dispersion *fitted = memory_alloc((t->row_count + 1) * sizeof(*fitted));
 	double freedom = 0;
 	size_t count = 0;
 
-	if (!fitted)
-		return error_set_memory(err);
-	if (!common_freedom(t, &freedom, err))
-		return false;
+	common_freedom(t, &freedom);
 	for (size_t i = 0; i < t->row_count; i++)
 		if (t->rows[i].freedom == freedom)
 			fitted[count++] = row_dispersion(&t->rows[i]);
 	moderation_fit_alike(fitted, count, freedom, &t->moderation);
-	return true;
 }
 
 static struct judge_spread add_spreads(struct judge_spread a, struct judge_spread b)
@@ -291,14 +282,12 @@ static void widen_by_placement(struct suite_test *t)
  * The same code is no change, whatever its place made of it: it is never called one, so it is no member of the family.
  * Its code decides that, not its times, so that the rate of the others holds.
  */
-static bool adjust(struct suite_test *t, struct error *err)
+static void adjust(struct suite_test *t)
 {
 	struct diff_suite *suite = t->work->suite;
-	CLEANUP(cleanup_free) struct step_up_member *members = malloc((t->row_count + 1) * sizeof(*members));
+	CLEANUP(cleanup_free) struct step_up_member *members = memory_alloc((t->row_count + 1) * sizeof(*members));
 	size_t count = 0;
 
-	if (!members)
-		return error_set_memory(err);
 	for (size_t i = 0; i < t->row_count; i++)
 		if (!judge_is_same_code(t, &t->rows[i]))
 			members[count++] = (struct step_up_member){ .p = t->rows[i].p, .id = t->rows[i].benchmark };
@@ -308,7 +297,6 @@ static bool adjust(struct suite_test *t, struct error *err)
 		t->work->proven[members[i].id] = members[i].q <= suite->options.diff.q;
 	}
 	suite->details->tested = count;
-	return true;
 }
 
 static enum diff_verdict benchmark_verdict(const struct diff_benchmark *benchmark, double precision, bool is_proven)
@@ -335,26 +323,25 @@ static void agree_with_change(double values[DIFF_SIDES], double change)
 	values[DIFF_HEAD] = middle * exp(change / 2);
 }
 
-static bool run_test(struct suite_test *t, bool of_cpu, struct error *err)
+static void run_test(struct suite_test *t, bool of_cpu)
 {
-	if (!effects_estimate(t->work, of_cpu, &t->effects, err) || !make_rows(t, err) || !fit_moderation(t, err))
-		return false;
+	effects_estimate(t->work, of_cpu, &t->effects);
+	make_rows(t);
+	fit_moderation(t);
 	for (size_t i = 0; i < t->row_count; i++)
 		t->rows[i].spread = row_spread(t, &t->rows[i]);
 	widen_by_placement(t);
 	for (size_t i = 0; i < t->row_count; i++)
 		judge_test_row(&t->rows[i]);
-	return true;
 }
 
 /* Tests by CPU time, which tells a benchmark that got faster from one that waited less. */
-static bool test_cpu(const struct suite_test *clock, struct error *err)
+static void test_cpu(const struct suite_test *clock)
 {
 	CLEANUP(test_deinit)
 	struct suite_test t = { .work = clock->work, .assumed_variance = clock->assumed_variance };
 
-	if (!run_test(&t, true, err))
-		return false;
+	run_test(&t, true);
 	for (size_t i = 0; i < t.row_count; i++) {
 		struct diff_benchmark *b = &t.work->suite->benchmarks[t.rows[i].benchmark];
 		double half = half_interval(&t.rows[i]);
@@ -364,7 +351,6 @@ static bool test_cpu(const struct suite_test *clock, struct error *err)
 		b->cpu_change_low = expm1(t.rows[i].change - half);
 		b->cpu_change_high = expm1(t.rows[i].change + half);
 	}
-	return true;
 }
 
 /*
@@ -425,7 +411,7 @@ static void describe_layouts(const struct suite_test *t)
 		t->work->suite->layouts[side] = t->work->sides[side].layouts;
 }
 
-static bool judge_sampled(struct suite_work *work, struct error *err)
+static void judge_sampled(struct suite_work *work)
 {
 	struct diff_suite *suite = work->suite;
 	CLEANUP(test_deinit) struct suite_test t = { .work = work };
@@ -435,8 +421,10 @@ static bool judge_sampled(struct suite_work *work, struct error *err)
 	t.assumed_variance = rsd * rsd;
 	if (suite->executions[DIFF_BASE] == 1 && suite->executions[DIFF_HEAD] == 1)
 		suite->assumed_rsd = rsd;
-	if (!run_test(&t, false, err) || !adjust(&t, err) || (suite->is_measured && !test_cpu(&t, err)))
-		return false;
+	run_test(&t, false);
+	adjust(&t);
+	if (suite->is_measured)
+		test_cpu(&t);
 	for (size_t i = 0; i < t.row_count; i++) {
 		struct diff_benchmark *b = &suite->benchmarks[t.rows[i].benchmark];
 		double half = half_interval(&t.rows[i]);
@@ -450,7 +438,6 @@ static bool judge_sampled(struct suite_work *work, struct error *err)
 		b->more_executions = more_executions(&t, &t.rows[i], half);
 	}
 	describe_layouts(&t);
-	return true;
 }
 
 /* ---- Exact counts ---- */
@@ -490,21 +477,19 @@ static void judge_exact(struct suite_work *work, uint32_t id, bool has_runtime)
 	suite->details->tested++;
 }
 
-bool suite_judge(struct suite_work *work, struct error *err)
+void suite_judge(struct suite_work *work)
 {
 	struct diff_suite *suite = work->suite;
 	bool has_runtime = floor_language_of_profile(suite->profiles[DIFF_HEAD]) != PROFILE_LANGUAGE_NATIVE;
 
-	if (!ARRAY_ZEROED(&work->proven, suite->benchmark_count + 1, err))
-		return false;
+	work->proven = memory_zeroed(suite->benchmark_count + 1, sizeof(*work->proven));
 	if (suite->sides == 1)
-		return true;
+		return;
 	for (uint32_t i = 0; suite->is_exact && i < suite->benchmark_count; i++)
 		if (suite->benchmarks[i].presence == DIFF_IN_BOTH)
 			judge_exact(work, i, has_runtime);
-	if (!suite->is_exact && !judge_sampled(work, err))
-		return false;
+	if (!suite->is_exact)
+		judge_sampled(work);
 	for (size_t i = 0; i < suite->benchmark_count; i++)
 		suite->details->proven += work->proven[i];
-	return true;
 }

@@ -47,42 +47,36 @@ static const char *uri_end(const char *uri, size_t wanted, bool *is_whole)
 /* ---- Names ---- */
 
 /* Writes the name as people write it, with "::" where a harness had to escape it. */
-static bool set_name(struct diff_suite *suite, struct diff_benchmark *benchmark, const char *end, struct error *err)
+static void set_name(struct diff_suite *suite, struct diff_benchmark *benchmark, const char *end)
 {
-	CLEANUP(cleanup_free) char *name = strdup(end);
+	CLEANUP(cleanup_free) char *name = memory_copy_string(end);
 	char *out = name;
 
-	if (!name)
-		return error_set_memory(err);
 	for (const char *in = name; *in; in++)
 		if (in[0] != '\\' || in[1] != ':')
 			*out++ = *in;
-	return string_table_add(suite->strings, name, (size_t)(out - name), &benchmark->name, err);
+	benchmark->name = string_table_enter(suite->strings, name, (size_t)(out - name));
 }
 
 /*
  * Names the open benchmarks whose last `wanted` components no other open one has. Those that stay open are moved to the
  * front of `open`.
  */
-static bool name_unique(struct diff_suite *suite, uint32_t *open, size_t *count, size_t wanted, struct error *err)
+static void name_unique(struct diff_suite *suite, uint32_t *open, size_t *count, size_t wanted)
 {
-	CLEANUP(cleanup_free) uint32_t *ends = malloc((*count + 1) * sizeof(*ends));
+	CLEANUP(cleanup_free) uint32_t *ends = memory_alloc((*count + 1) * sizeof(*ends));
 	CLEANUP(cleanup_free) uint8_t *met = NULL;
 	size_t left = 0, strings;
 
-	if (!ends)
-		return error_set_memory(err);
 	for (size_t i = 0; i < *count; i++) {
 		const char *uri = diff_suite_string(suite, suite->benchmarks[open[i]].uri);
 		bool is_whole;
 		const char *end = uri_end(uri, wanted, &is_whole);
 
-		if (!string_table_add(suite->strings, end, strlen(end), &ends[i], err))
-			return false;
+		ends[i] = string_table_enter(suite->strings, end, strlen(end));
 	}
 	strings = string_table_count(suite->strings);
-	if (!ARRAY_ZEROED(&met, strings + 1, err))
-		return false;
+	met = memory_zeroed(strings + 1, sizeof(*met));
 	for (size_t i = 0; i < *count; i++)
 		met[ends[i]] = met[ends[i]] < 2 ? (uint8_t)(met[ends[i]] + 1) : 2;
 	for (size_t i = 0; i < *count; i++) {
@@ -92,26 +86,21 @@ static bool name_unique(struct diff_suite *suite, uint32_t *open, size_t *count,
 
 		if (met[ends[i]] > 1 && !is_whole)
 			open[left++] = open[i];
-		else if (!set_name(suite, benchmark, end, err))
-			return false;
+		else
+			set_name(suite, benchmark, end);
 	}
 	*count = left;
-	return true;
 }
 
-bool suite_name(struct diff_suite *suite, struct error *err)
+void suite_name(struct diff_suite *suite)
 {
 	size_t count = suite->benchmark_count;
-	CLEANUP(cleanup_free) uint32_t *open = malloc((count + 1) * sizeof(*open));
+	CLEANUP(cleanup_free) uint32_t *open = memory_alloc((count + 1) * sizeof(*open));
 
-	if (!open)
-		return error_set_memory(err);
 	for (uint32_t i = 0; i < count; i++)
 		open[i] = i;
 	for (size_t wanted = 1; count > 0; wanted++)
-		if (!name_unique(suite, open, &count, wanted, err))
-			return false;
-	return true;
+		name_unique(suite, open, &count, wanted);
 }
 
 /* ---- Finding by name ---- */

@@ -11,34 +11,30 @@
 /* ---- Benchmarks and executions ---- */
 
 /* Which layout each execution is of, in the order of their numbers. */
-static bool number_layouts(struct suite_work *work, enum diff_side side, struct error *err)
+static void number_layouts(struct suite_work *work, enum diff_side side)
 {
 	struct suite_side *s = &work->sides[side];
 	CLEANUP(layouts_division_deinit) struct layouts_division division = { 0 };
 
 	s->layouts = layouts_count(s->profile);
-	if (!ARRAY_ZEROED(&s->layout_of, s->executions + 1, err))
-		return false;
+	s->layout_of = memory_zeroed(s->executions + 1, sizeof(*s->layout_of));
 	if (s->layouts < 2)
-		return true;
+		return;
 	layouts_divide(s->profile, &division);
 	for (size_t i = 0; i < s->profile->run_count; i++)
 		s->layout_of[work->suite->details->executions[side][i]] = division.of_run[i];
-	return true;
 }
 
 /* Numbers the executions that profile_execution() tells, in one pass, and counts those that have phases. */
-static bool number_executions(struct suite_work *work, enum diff_side side, struct error *err)
+static void number_executions(struct suite_work *work, enum diff_side side)
 {
 	const struct profile *profile = work->sides[side].profile;
 	struct diff_suite *suite = work->suite;
-	uint32_t *executions = malloc((profile->run_count + 1) * sizeof(*executions)), number = 0;
+	uint32_t *executions = memory_alloc((profile->run_count + 1) * sizeof(*executions)), number = 0;
 	uint32_t counted = PROFILE_NONE;
 	bool has_execution = false;
 
 	suite->details->executions[side] = executions;
-	if (!executions)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->run_count; i++) {
 		number += i > 0 && (profile->runs[i].name == 0 || !has_execution);
 		has_execution |= profile->runs[i].name == 0;
@@ -49,12 +45,12 @@ static bool number_executions(struct suite_work *work, enum diff_side side, stru
 		}
 	}
 	work->sides[side].executions = profile->run_count ? number + 1 : 0;
-	return number_layouts(work, side, err);
+	number_layouts(work, side);
 }
 
 /* Finds the benchmark of a run, or adds it. */
-static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum diff_side side, size_t run,
-	size_t *capacity, struct error *err)
+static void find_benchmark(
+	struct suite_work *work, struct hash_map *known, enum diff_side side, size_t run, size_t *capacity)
 {
 	const struct profile *profile = work->sides[side].profile;
 	struct diff_suite *suite = work->suite;
@@ -64,12 +60,11 @@ static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum
 
 	suite->details->benchmarks[side][run] = PROFILE_NONE;
 	if (name == 0)
-		return true;
-	if (!string_table_add(suite->strings, profile_string(profile, name) + root,
-		    string_table_size(profile->strings, name) - root, &uri, err) ||
-		!ARRAY_RESERVE(&suite->benchmarks, capacity, suite->benchmark_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(known, &uri, (uint32_t)suite->benchmark_count, &value, &added, err))
-		return false;
+		return;
+	uri = string_table_enter(
+		suite->strings, profile_string(profile, name) + root, string_table_size(profile->strings, name) - root);
+	ARRAY_GROW(&suite->benchmarks, capacity, suite->benchmark_count + 1);
+	value = hash_map_enter(known, &uri, (uint32_t)suite->benchmark_count, &added);
 	if (added)
 		suite->benchmarks[suite->benchmark_count++] = (struct diff_benchmark){ .uri = uri,
 			.presence = suite->sides == 1   ? DIFF_IN_BOTH
@@ -91,30 +86,27 @@ static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum
 	else if (side == DIFF_HEAD && suite->benchmarks[*value].presence == DIFF_REMOVED)
 		suite->benchmarks[*value].presence = DIFF_IN_BOTH;
 	suite->details->benchmarks[side][run] = *value;
-	return true;
 }
 
 /* Pairs the benchmarks of both sides by their URIs, relative to their checkouts. */
-static bool pair_benchmarks(struct suite_work *work, size_t *common, struct error *err)
+static void pair_benchmarks(struct suite_work *work, size_t *common)
 {
 	struct diff_suite *suite = work->suite;
 	struct hash_map known;
 	size_t capacity = suite->benchmark_count;
-	bool ok = true;
 
 	hash_map_init(&known, sizeof(uint32_t));
 	suite->benchmark_count = 0;
-	for (int side = 0; ok && side < DIFF_SIDES; side++) {
+	for (int side = 0; side < DIFF_SIDES; side++) {
 		size_t runs = suite->profiles[side] ? suite->profiles[side]->run_count : 0;
 
-		for (size_t run = 0; ok && run < runs; run++)
-			ok = find_benchmark(work, &known, (enum diff_side)side, run, &capacity, err);
+		for (size_t run = 0; run < runs; run++)
+			find_benchmark(work, &known, (enum diff_side)side, run, &capacity);
 	}
 	hash_map_deinit(&known);
 	*common = 0;
 	for (size_t i = 0; i < suite->benchmark_count; i++)
 		*common += suite->benchmarks[i].presence == DIFF_IN_BOTH;
-	return ok;
 }
 
 static bool find_benchmarks(struct suite_work *work, struct error *err)
@@ -131,9 +123,9 @@ static bool find_benchmarks(struct suite_work *work, struct error *err)
 			return error_set(err, ERROR_EMPTY,
 				"%s has no benchmarks; 'kelvin record --benchmarks' and 'kelvin bench --benchmarks' record suites",
 				suite->sides == 1 ? "the profile" : diff_side_name(side));
-		if (!ARRAY_ZEROED(&suite->details->benchmarks[side], profile->run_count + 1, err) ||
-			!number_executions(work, (enum diff_side)side, err))
-			return false;
+		suite->details->benchmarks[side] =
+			memory_zeroed(profile->run_count + 1, sizeof(*suite->details->benchmarks[side]));
+		number_executions(work, (enum diff_side)side);
 	}
 	return true;
 }
@@ -147,9 +139,12 @@ bool suite_pair(struct suite_work *work, struct error *err)
 {
 	size_t common;
 
-	if (!find_benchmarks(work, err) || !pair_benchmarks(work, &common, err))
+	if (!find_benchmarks(work, err))
 		return false;
+	pair_benchmarks(work, &common);
 	if (work->suite->sides == 1 || common > 0)
 		return true;
-	return suite_find_roots(work, err) && pair_benchmarks(work, &common, err);
+	suite_find_roots(work);
+	pair_benchmarks(work, &common);
+	return true;
 }

@@ -74,28 +74,25 @@ static void strip_common(const char *const uris[DIFF_SIDES], size_t bytes[static
 	}
 }
 
-static bool end_of(const struct roots *r, const char *uri, uint32_t *id, struct error *err)
+static uint32_t roots_end_of(const struct roots *r, const char *uri)
 {
 	const char *end = uri + folder_bytes(uri);
 
-	return string_table_add(r->suite->strings, end, strlen(end), id, err);
+	return string_table_enter(r->suite->strings, end, strlen(end));
 }
 
-static bool roots_add_end(struct roots *r, const char *uri, struct error *err)
+static void roots_add_end(struct roots *r, const char *uri)
 {
-	uint32_t end, *first;
+	uint32_t end = roots_end_of(r, uri), *first;
 	bool added;
 
-	if (!end_of(r, uri, &end, err) ||
-		!ARRAY_RESERVE(&r->ends, &r->end_capacity, r->end_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&r->by_end, &end, (uint32_t)r->end_count, &first, &added, err))
-		return false;
+	ARRAY_GROW(&r->ends, &r->end_capacity, r->end_count + 1);
+	first = hash_map_enter(&r->by_end, &end, (uint32_t)r->end_count, &added);
 	r->ends[r->end_count] = (struct root_end){ uri, added ? HASH_MAP_NONE : *first };
 	*first = (uint32_t)r->end_count++;
-	return true;
 }
 
-static bool vote_for(struct roots *r, const char *base, const char *head, struct error *err)
+static void vote_for(struct roots *r, const char *base, const char *head)
 {
 	const char *const uris[DIFF_SIDES] = { base, head };
 	size_t bytes[DIFF_SIDES] = { folder_bytes(base), folder_bytes(head) };
@@ -103,41 +100,31 @@ static bool vote_for(struct roots *r, const char *base, const char *head, struct
 	bool added;
 
 	strip_common(uris, bytes);
-	if (!string_table_add(r->suite->strings, base, bytes[DIFF_BASE], &roots[DIFF_BASE], err) ||
-		!string_table_add(r->suite->strings, head, bytes[DIFF_HEAD], &roots[DIFF_HEAD], err) ||
-		!ARRAY_RESERVE(&r->votes, &r->vote_capacity, r->vote_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&r->known, roots, (uint32_t)r->vote_count, &vote, &added, err))
-		return false;
+	roots[DIFF_BASE] = string_table_enter(r->suite->strings, base, bytes[DIFF_BASE]);
+	roots[DIFF_HEAD] = string_table_enter(r->suite->strings, head, bytes[DIFF_HEAD]);
+	ARRAY_GROW(&r->votes, &r->vote_capacity, r->vote_count + 1);
+	vote = hash_map_enter(&r->known, roots, (uint32_t)r->vote_count, &added);
 	if (added)
 		r->votes[r->vote_count++] = (struct root_vote){ .roots = { roots[DIFF_BASE], roots[DIFF_HEAD] } };
 	r->votes[*vote].count++;
-	return true;
 }
 
 /* A benchmark of base is compared with those of head that are called alike in a file of the same name. */
-static bool vote(struct roots *r, const char *uri, struct error *err)
+static void vote(struct roots *r, const char *uri)
 {
-	uint32_t end, at;
+	uint32_t end = roots_end_of(r, uri), at = hash_map_get(&r->by_end, &end);
 	size_t met = 0;
 
-	if (!end_of(r, uri, &end, err))
-		return false;
-	at = hash_map_get(&r->by_end, &end);
 	for (; at != HASH_MAP_NONE && met < MOST_ALIKE; at = r->ends[at].next, met++)
-		if (!vote_for(r, uri, r->ends[at].uri, err))
-			return false;
-	return true;
+		vote_for(r, uri, r->ends[at].uri);
 }
 
 /* Visits the benchmarks of a side that name a file, each once. */
-static bool each_uri(struct roots *r, enum diff_side side, bool (*visit)(struct roots *, const char *, struct error *),
-	struct error *err)
+static void each_uri(struct roots *r, enum diff_side side, void (*visit)(struct roots *, const char *))
 {
 	const struct profile *profile = r->suite->profiles[side];
-	CLEANUP(cleanup_free) bool *seen = calloc(string_table_count(profile->strings) + 1, sizeof(*seen));
+	CLEANUP(cleanup_free) bool *seen = memory_zeroed(string_table_count(profile->strings) + 1, sizeof(*seen));
 
-	if (!seen)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->run_count; i++) {
 		uint32_t name = profile->runs[i].name;
 		const char *uri = profile_string(profile, name);
@@ -145,27 +132,24 @@ static bool each_uri(struct roots *r, enum diff_side side, bool (*visit)(struct 
 		if (name == 0 || seen[name] || strchr(uri, ':') == NULL)
 			continue;
 		seen[name] = true;
-		if (!visit(r, uri, err))
-			return false;
+		visit(r, uri);
 	}
-	return true;
 }
 
-bool suite_find_roots(struct suite_work *work, struct error *err)
+void suite_find_roots(struct suite_work *work)
 {
 	CLEANUP(roots_deinit) struct roots r = { .suite = work->suite };
 	const struct root_vote *best = NULL;
 
 	hash_map_init(&r.by_end, sizeof(uint32_t));
 	hash_map_init(&r.known, DIFF_SIDES * sizeof(uint32_t));
-	if (!each_uri(&r, DIFF_HEAD, roots_add_end, err) || !each_uri(&r, DIFF_BASE, vote, err))
-		return false;
+	each_uri(&r, DIFF_HEAD, roots_add_end);
+	each_uri(&r, DIFF_BASE, vote);
 	for (size_t i = 0; i < r.vote_count; i++)
 		if (!best || r.votes[i].count > best->count)
 			best = &r.votes[i];
 	for (int side = 0; best && side < DIFF_SIDES; side++)
 		work->suite->roots[side] = best->roots[side];
-	return true;
 }
 
 size_t suite_root_bytes(const struct diff_suite *suite, enum diff_side side, const char *uri)

@@ -200,6 +200,8 @@ bool suite_say_benchmark(const struct diff_suite *suite, uint32_t benchmark,
 	else if (!say_one(suite, benchmark, profiles, diff, &text, err))
 		return false;
 	diff->verdict = benchmark == DIFF_ALL_BENCHMARKS ? suite->verdict : suite->benchmarks[benchmark].verdict;
-	return buffer_ok(&text, err) &&
-	       string_table_add(diff->strings, text.data ? text.data : "", text.size, &diff->verdict_text, err);
+	if (!buffer_ok(&text, err))
+		return false;
+	diff->verdict_text = string_table_enter(diff->strings, text.data ? text.data : "", text.size);
+	return true;
 }

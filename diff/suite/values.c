@@ -19,9 +19,9 @@ static bool has_measured(const struct profile *profile)
 	return false;
 }
 
-static bool suite_values_intern(struct diff_suite *suite, const char *text, uint32_t *id, struct error *err)
+static void suite_values_intern(struct diff_suite *suite, const char *text, uint32_t *id)
 {
-	return string_table_add(suite->strings, text, strlen(text), id, err);
+	*id = string_table_enter(suite->strings, text, strlen(text));
 }
 
 /* Chooses the metric as diff_create() does. */
@@ -40,9 +40,10 @@ static bool choose_total(struct suite_work *work, struct error *err)
 		work->metric[side] = build.metric[side];
 		work->counts[side] = build_is_counted(&build) && !diff->is_exact ? build.counts[side] : PROFILE_NONE;
 	}
-	return suite_values_intern(suite, diff_string(diff, diff->metric), &suite->metric, err) &&
-	       suite_values_intern(suite, diff_string(diff, diff->metric_words), &suite->metric_words, err) &&
-	       suite_values_intern(suite, diff_string(diff, diff->unit), &suite->unit, err);
+	suite_values_intern(suite, diff_string(diff, diff->metric), &suite->metric);
+	suite_values_intern(suite, diff_string(diff, diff->metric_words), &suite->metric_words);
+	suite_values_intern(suite, diff_string(diff, diff->unit), &suite->unit);
+	return true;
 }
 
 static bool choose_metric(struct suite_work *work, struct error *err)
@@ -53,9 +54,10 @@ static bool choose_metric(struct suite_work *work, struct error *err)
 			     (suite->sides == 1 || has_measured(suite->profiles[DIFF_BASE]));
 	if (!suite->is_measured)
 		return choose_total(work, err);
-	return suite_values_intern(suite, "time", &suite->metric, err) &&
-	       suite_values_intern(suite, "time per iteration", &suite->metric_words, err) &&
-	       suite_values_intern(suite, "nanoseconds", &suite->unit, err);
+	suite_values_intern(suite, "time", &suite->metric);
+	suite_values_intern(suite, "time per iteration", &suite->metric_words);
+	suite_values_intern(suite, "nanoseconds", &suite->unit);
+	return true;
 }
 
 /* ---- Values ---- */
@@ -88,15 +90,13 @@ static struct suite_sum sum_measured(const struct profile_measured *measured, ui
 }
 
 /* Makes, for each [run], the sums of a value type, and of the samples that it is of. */
-static bool suite_values_sum_runs(const struct profile *profile, uint32_t metric, uint32_t counts, double **totals,
-	double **samples, struct error *err)
+static void suite_values_sum_runs(
+	const struct profile *profile, uint32_t metric, uint32_t counts, double **totals, double **samples)
 {
 	size_t width = profile->value_type_count;
 
-	*totals = calloc(profile->run_count + 1, sizeof(**totals));
-	*samples = calloc(profile->run_count + 1, sizeof(**samples));
-	if (!*totals || !*samples)
-		return error_set_memory(err);
+	*totals = memory_zeroed(profile->run_count + 1, sizeof(**totals));
+	*samples = memory_zeroed(profile->run_count + 1, sizeof(**samples));
 	for (size_t i = 0; metric != PROFILE_NONE && i < profile->sample_count; i++) {
 		uint32_t run = profile->threads[profile->samples[i].thread].run;
 		double value = (double)profile->values[i * width + metric];
@@ -105,7 +105,6 @@ static bool suite_values_sum_runs(const struct profile *profile, uint32_t metric
 		if (value > 0 && counts != PROFILE_NONE)
 			(*samples)[run] += (double)profile->values[i * width + counts];
 	}
-	return true;
 }
 
 /* ---- Rounds in place of iterations ---- */
@@ -144,24 +143,20 @@ static void find_rounds(struct suite_work *work, enum diff_side side, uint64_t *
 	}
 }
 
-static bool choose_rounds(struct suite_work *work, struct error *err)
+static void choose_rounds(struct suite_work *work)
 {
-	CLEANUP(cleanup_free) uint64_t *rounds = calloc(work->suite->benchmark_count + 1, sizeof(*rounds));
+	CLEANUP(cleanup_free) uint64_t *rounds = memory_zeroed(work->suite->benchmark_count + 1, sizeof(*rounds));
 
-	if (!rounds)
-		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		find_rounds(work, (enum diff_side)side, rounds);
-	return true;
 }
 
 /* ---- Totals ---- */
 
 /* Where it is not known how often a run did the work of its benchmark, totals are not of one iteration. */
-static bool find_uncounted(struct suite_work *work, struct error *err)
+static void find_uncounted(struct suite_work *work)
 {
-	if (!ARRAY_ZEROED(&work->uncounted, work->suite->benchmark_count + 1, err))
-		return false;
+	work->uncounted = memory_zeroed(work->suite->benchmark_count + 1, sizeof(*work->uncounted));
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = work->sides[side].profile;
 
@@ -172,7 +167,6 @@ static bool find_uncounted(struct suite_work *work, struct error *err)
 				work->uncounted[benchmark] = true;
 		}
 	}
-	return true;
 }
 
 static struct suite_sum sum_total(double total, double samples, double iterations)
@@ -183,7 +177,7 @@ static struct suite_sum sum_total(double total, double samples, double iteration
 }
 
 /* Makes, for each [run], the sum that it adds. */
-static bool make_sums(const struct suite_work *work, enum diff_side side, struct suite_sum *sums, struct error *err)
+static void make_sums(const struct suite_work *work, enum diff_side side, struct suite_sum *sums)
 {
 	const struct profile *profile = work->sides[side].profile;
 	const struct diff_suite *suite = work->suite;
@@ -191,9 +185,8 @@ static bool make_sums(const struct suite_work *work, enum diff_side side, struct
 	CLEANUP(cleanup_free) double *totals = NULL;
 	CLEANUP(cleanup_free) double *samples = NULL;
 
-	if (!suite->is_measured &&
-		!suite_values_sum_runs(profile, work->metric[side], work->counts[side], &totals, &samples, err))
-		return false;
+	if (!suite->is_measured)
+		suite_values_sum_runs(profile, work->metric[side], work->counts[side], &totals, &samples);
 	for (size_t i = 0; i < profile->run_count; i++) {
 		uint32_t benchmark = suite->details->benchmarks[side][i];
 		uint64_t times = benchmark == PROFILE_NONE ? 0 : suite_times(suite, benchmark, &profile->runs[i]);
@@ -208,7 +201,6 @@ static bool make_sums(const struct suite_work *work, enum diff_side side, struct
 		sums[i].benchmark = benchmark;
 		sums[i].execution = suite->details->executions[side][i];
 	}
-	return true;
 }
 
 static int by_benchmark(const void *left, const void *right)
@@ -241,16 +233,14 @@ static struct suite_value make_value(const struct suite_work *work, const struct
 }
 
 /* Adds up the sums of each benchmark in each execution. Runs that are no phases come last, and are left out. */
-static bool join_sums(
-	struct suite_work *work, enum diff_side side, const struct suite_sum *sums, size_t count, struct error *err)
+static void join_sums(struct suite_work *work, enum diff_side side, const struct suite_sum *sums, size_t count)
 {
 	struct diff_suite *suite = work->suite;
 	struct suite_side *into = &work->sides[side];
 	struct suite_sum sum = { 0 };
 
-	if (!ARRAY_ZEROED(&into->values, count + 1, err) ||
-		!ARRAY_ZEROED(&into->firsts, suite->benchmark_count + 2, err))
-		return false;
+	into->values = memory_zeroed(count + 1, sizeof(*into->values));
+	into->firsts = memory_zeroed(suite->benchmark_count + 2, sizeof(*into->firsts));
 	for (size_t i = 0; i < count && sums[i].benchmark != PROFILE_NONE; i++) {
 		bool ends = i + 1 == count || by_benchmark(&sums[i], &sums[i + 1]) != 0;
 		uint32_t benchmark = sums[i].benchmark;
@@ -277,7 +267,6 @@ static bool join_sums(
 	}
 	for (size_t i = 0; i < suite->benchmark_count; i++)
 		into->firsts[i + 1] += into->firsts[i];
-	return true;
 }
 
 static int suite_values_by_value(const void *left, const void *right)
@@ -307,13 +296,11 @@ static double average(double *values, size_t count, bool is_exact)
 	return is_exact ? sum : exp(sum);
 }
 
-static bool average_values(struct suite_work *work, enum diff_side side, struct error *err)
+static void average_values(struct suite_work *work, enum diff_side side)
 {
 	const struct suite_side *from = &work->sides[side];
-	CLEANUP(cleanup_free) double *scratch = malloc((from->value_count + 1) * sizeof(*scratch));
+	CLEANUP(cleanup_free) double *scratch = memory_alloc((from->value_count + 1) * sizeof(*scratch));
 
-	if (!scratch)
-		return error_set_memory(err);
 	for (size_t i = 0; i < work->suite->benchmark_count; i++) {
 		size_t first = from->firsts[i], count = from->firsts[i + 1] - first;
 
@@ -326,17 +313,14 @@ static bool average_values(struct suite_work *work, enum diff_side side, struct 
 			scratch[k] = from->values[first + k].cpu;
 		work->suite->benchmarks[i].cpu[side] = work->suite->is_measured ? average(scratch, count, false) : NAN;
 	}
-	return true;
 }
 
-static bool suite_values_collect_side(struct suite_work *work, enum diff_side side, struct error *err)
+static void suite_values_collect_side(struct suite_work *work, enum diff_side side)
 {
 	const struct profile *profile = work->sides[side].profile;
 	struct diff_suite *suite = work->suite;
-	CLEANUP(cleanup_free) struct suite_sum *sums = calloc(profile->run_count + 1, sizeof(*sums));
+	CLEANUP(cleanup_free) struct suite_sum *sums = memory_zeroed(profile->run_count + 1, sizeof(*sums));
 
-	if (!sums)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->run_count; i++) {
 		const struct profile_measured *measured = &profile->runs[i].measured;
 		uint32_t benchmark = suite->details->benchmarks[side][i];
@@ -346,10 +330,10 @@ static bool suite_values_collect_side(struct suite_work *work, enum diff_side si
 		suite->benchmarks[benchmark].rounds[side] += measured->rounds;
 		suite->benchmarks[benchmark].iterations[side] += measured->iterations;
 	}
-	if (!make_sums(work, side, sums, err))
-		return false;
+	make_sums(work, side, sums);
 	qsort(sums, profile->run_count, sizeof(*sums), by_benchmark);
-	return join_sums(work, side, sums, profile->run_count, err) && average_values(work, side, err);
+	join_sums(work, side, sums, profile->run_count);
+	average_values(work, side);
 }
 
 /* ---- CPU time ---- */
@@ -359,22 +343,19 @@ static double suite_values_share_of(double cpu, double time)
 	return cpu > 0 && time > 0 ? cpu / time : NAN;
 }
 
-static bool share_cpu(struct suite_work *work, enum diff_side side, struct error *err)
+static void share_cpu(struct suite_work *work, enum diff_side side)
 {
 	struct suite_side *of = &work->sides[side];
 	const struct profile *profile = of->profile;
 	const uint32_t *benchmarks = work->suite->details->benchmarks[side];
 	size_t all = work->suite->benchmark_count;
 	uint32_t cpu = profile_find_metric(profile, "cpu", "nanoseconds");
-	CLEANUP(cleanup_free) double *shares = calloc(all + 1, sizeof(*shares));
-	CLEANUP(cleanup_free) double *times = calloc(all + 1, sizeof(*times));
+	CLEANUP(cleanup_free) double *shares = memory_zeroed(all + 1, sizeof(*shares));
+	CLEANUP(cleanup_free) double *times = memory_zeroed(all + 1, sizeof(*times));
 	double sum = 0, time = 0;
 
-	if (!times || !shares)
-		return error_set_memory(err);
-	if (!suite_values_sum_runs(profile, cpu, cpu == PROFILE_NONE ? cpu : profile->counts_of[cpu], &of->run_cpu,
-		    &of->run_samples, err))
-		return false;
+	suite_values_sum_runs(
+		profile, cpu, cpu == PROFILE_NONE ? cpu : profile->counts_of[cpu], &of->run_cpu, &of->run_samples);
 	for (size_t i = 0; i < profile->run_count; i++)
 		if (benchmarks[i] != PROFILE_NONE) {
 			shares[benchmarks[i]] += of->run_cpu[i];
@@ -386,19 +367,21 @@ static bool share_cpu(struct suite_work *work, enum diff_side side, struct error
 		time += times[i];
 	}
 	of->cpu_share = suite_values_share_of(sum, time);
-	return true;
 }
 
 bool suite_collect(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
 
-	if (!choose_metric(work, err) || !choose_rounds(work, err) || !find_uncounted(work, err))
+	if (!choose_metric(work, err))
 		return false;
+	choose_rounds(work);
+	find_uncounted(work);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (suite->profiles[side] && (!share_cpu(work, (enum diff_side)side, err) ||
-						     !suite_values_collect_side(work, (enum diff_side)side, err)))
-			return false;
+		if (suite->profiles[side]) {
+			share_cpu(work, (enum diff_side)side);
+			suite_values_collect_side(work, (enum diff_side)side);
+		}
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
 

@@ -57,19 +57,15 @@ static int by_reading(const void *left, const void *right)
 }
 
 /* Puts the benchmarks in order, and what refers to them by their index. */
-static bool order_benchmarks(struct suite_work *work, struct error *err)
+static void order_benchmarks(struct suite_work *work)
 {
 	struct diff_suite *suite = work->suite;
 	size_t count = suite->benchmark_count;
-	CLEANUP(cleanup_free) struct ordered *order = malloc((count + 1) * sizeof(*order));
-	CLEANUP(cleanup_free) uint32_t *new_ids = malloc((count + 1) * sizeof(*new_ids));
-	CLEANUP(cleanup_free) bool *proven = malloc(count + 1);
-	struct diff_benchmark *sorted = malloc((count + 1) * sizeof(*sorted));
+	CLEANUP(cleanup_free) struct ordered *order = memory_alloc((count + 1) * sizeof(*order));
+	CLEANUP(cleanup_free) uint32_t *new_ids = memory_alloc((count + 1) * sizeof(*new_ids));
+	CLEANUP(cleanup_free) bool *proven = memory_alloc(count + 1);
+	struct diff_benchmark *sorted = memory_alloc((count + 1) * sizeof(*sorted));
 
-	if (!order || !new_ids || !proven || !sorted) {
-		free(sorted);
-		return error_set_memory(err);
-	}
 	for (uint32_t i = 0; i < count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
 
@@ -91,7 +87,6 @@ static bool order_benchmarks(struct suite_work *work, struct error *err)
 
 			*benchmark = *benchmark == PROFILE_NONE ? PROFILE_NONE : new_ids[*benchmark];
 		}
-	return true;
 }
 
 /* ---- Deciding ---- */
@@ -425,12 +420,13 @@ bool suite_decide(struct suite_work *work, struct error *err)
 	struct diff_suite *suite = work->suite;
 	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(MAX_SENTENCE_BYTES);
 
-	if (!order_benchmarks(work, err))
-		return false;
+	order_benchmarks(work);
 	count_verdicts(suite);
 	suite->verdict = suite->sides == 1 ? DIFF_UNCHANGED : suite_verdict(suite);
-	return say_verdict(work, &text) && suite_verdict_decide_gates(work, &text, err) && buffer_ok(&text, err) &&
-	       string_table_add(suite->strings, text.data ? text.data : "", text.size, &suite->verdict_text, err);
+	if (!say_verdict(work, &text) || !suite_verdict_decide_gates(work, &text, err) || !buffer_ok(&text, err))
+		return false;
+	suite->verdict_text = string_table_enter(suite->strings, text.data ? text.data : "", text.size);
+	return true;
 }
 
 /* ---- A single benchmark ---- */

@@ -78,8 +78,7 @@ COMMON_MUST_CHECK
 bool suite_pair(struct suite_work *work, struct error *err);
 
 /* Fills suite.roots where benchmarks of both sides are called alike in files of the same name. */
-COMMON_MUST_CHECK
-bool suite_find_roots(struct suite_work *work, struct error *err);
+void suite_find_roots(struct suite_work *work);
 
 /* Returns how many bytes of a benchmark's URI are the root of its side; 0: it lies outside. */
 size_t suite_root_bytes(const struct diff_suite *suite, enum diff_side side, const char *uri);
@@ -92,16 +91,13 @@ COMMON_MUST_CHECK
 bool suite_collect(struct suite_work *work, struct error *err);
 
 /* Fills diff_benchmark.code, and work.relinked. */
-COMMON_MUST_CHECK
-bool suite_compare_code(struct suite_work *work, struct error *err);
+void suite_compare_code(struct suite_work *work);
 
 /* Fills diff_benchmark.name. */
-COMMON_MUST_CHECK
-bool suite_name(struct diff_suite *suite, struct error *err);
+void suite_name(struct diff_suite *suite);
 
 /* Tests the benchmarks that both sides have: fills change, p, q, their verdicts, assumed_rsd, proven and tested. */
-COMMON_MUST_CHECK
-bool suite_judge(struct suite_work *work, struct error *err);
+void suite_judge(struct suite_work *work);
 
 /* Fills the warnings. Needs the verdicts. */
 COMMON_MUST_CHECK

@@ -41,7 +41,8 @@ static bool any_load_decide_total(struct diff_build *build, enum proven_way way,
 
 	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
 	condition_words(&diff->total, way, condition);
-	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, condition, err);
+	cause_find(build, way, &cause);
+	return sentence_of_total(build, &cause, condition, err);
 }
 
 /* Writes the words about the total that follow a proven function; none where totals cannot be compared. */
@@ -69,7 +70,8 @@ static bool any_load_decide_functions(
 		return sentence_of_counts(build, proven, rest, err);
 	}
 	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
+	cause_find(build, way, &cause);
+	return sentence_of_functions(build, &cause, proven, rest, err);
 }
 
 /* ---- Where no load is excluded ---- */
@@ -140,5 +142,6 @@ bool any_load_decide(struct diff_build *build, const struct proven *proven, stru
 		return say_of_shares(build, proven, err);
 	if (fmax(proven->more.points, proven->less.points) < proven_decisive_points)
 		return say_if_equal(build, proven, err);
-	return cause_decide(build, proven, &way, err) && any_load_decide_functions(build, proven, way, err);
+	cause_decide(build, proven, &way);
+	return any_load_decide_functions(build, proven, way, err);
 }

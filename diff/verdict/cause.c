@@ -236,39 +236,35 @@ static void cause_find_spread(struct explained *s, struct cause *cause)
  * Finds out whether the cause in a direction has most of what is proven in the other one below it, and grew
  * nonetheless.
  */
-static bool find_story(const struct diff_build *build, enum proven_way way, bool *is_story, struct error *err)
+static void find_story(const struct diff_build *build, enum proven_way way, bool *is_story)
 {
 	CLEANUP(explained_deinit) struct explained other = { .build = build, .diff = build->diff, .way = -(int)way };
 	const struct diff_estimate *total;
 	struct cause cause;
 
 	*is_story = false;
-	if (!cause_find(build, way, &cause, err))
-		return false;
+	cause_find(build, way, &cause);
 	if (cause.named.function == PROFILE_NONE)
-		return true;
+		return;
 	total = &build->diff->functions[cause.named.function].total;
 	if (proven_way_of(total->state) != way ||
 		fabs(total->delta) < proven_decisive_points / 100 * build_points_of(build->diff))
-		return true;
-	if (!explained_init(&other, err))
-		return false;
+		return;
+	explained_init(&other);
 	*is_story = other.below[0] > 0 && other.explained[cause.named.function] >= least_share * other.below[0];
-	return true;
 }
 
-bool cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way, struct error *err)
+void cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way)
 {
 	bool more = false, less = false;
 
 	*way = proven_decide(proven);
 	if (*way != PROVEN_NEITHER || !proven->more.greatest || !proven->less.greatest)
-		return true;
-	if (!find_story(build, PROVEN_MORE, &more, err) || !find_story(build, PROVEN_LESS, &less, err))
-		return false;
+		return;
+	find_story(build, PROVEN_MORE, &more);
+	find_story(build, PROVEN_LESS, &less);
 	if (more != less)
 		*way = more ? PROVEN_MORE : PROVEN_LESS;
-	return true;
 }
 
 /* ---- */
@@ -278,22 +274,21 @@ struct diff_cause cause_none(void)
 	return (struct diff_cause){ .function = PROFILE_NONE, .leaf = PROFILE_NONE };
 }
 
-bool cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause, struct error *err)
+void cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause)
 {
 	CLEANUP(explained_deinit) struct explained s = { .build = build, .diff = build->diff, .way = (int)way };
 
 	*cause = (struct cause){ .way = way, .named = cause_none() };
 	if (way == PROVEN_NEITHER)
-		return true;
-	if (!explained_init(&s, err))
-		return false;
+		return;
+	explained_init(&s);
 	cause->is_known = s.is_known;
 	if (!(s.whole > 0))
-		return true;
+		return;
 	cause->named.function = choose_cause(&s);
 	if (cause->named.function == PROFILE_NONE) {
 		cause_find_spread(&s, cause);
-		return true;
+		return;
 	}
 	cause->named.is_self = is_self_reason(&s, cause->named.function);
 	cause->named.share = fmin(s.explained[cause->named.function] / s.whole, 1);
@@ -303,7 +298,6 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 	cause->has_nameless_callers = cause->named.caller_count == 0 &&
 				      s.kind[cause->named.function] == EXPLAINED_SYSTEM &&
 				      has_nameless_callers(&s, cause->named.function);
-	return true;
 }
 
 const struct diff_estimate *cause_estimate(const struct diff *diff, const struct diff_cause *cause, enum proven_way way)

@@ -46,16 +46,14 @@ struct cause {
 };
 
 /* Finds the cause in a direction; without one nothing is named. Needs the states. */
-COMMON_MUST_CHECK
-bool cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause, struct error *err);
+void cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause);
 
 /*
  * The direction in which functions decide (proven_decide()), also where as much is proven in the other one: a function
  * that grew, with all that it calls, while what it used to call vanished, is one story. It is so if most of what is
  * proven in the other direction lies below the cause, whose total is proven.
  */
-COMMON_MUST_CHECK
-bool cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way, struct error *err);
+void cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way);
 
 /* Returns the value that stands for no cause. */
 struct diff_cause cause_none(void);

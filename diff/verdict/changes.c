@@ -50,23 +50,20 @@ static void changes_deinit(struct changes *c)
 	free(c->touched);
 }
 
-static bool changes_init(struct changes *c, struct error *err)
+static void changes_init(struct changes *c)
 {
 	size_t functions = c->diff->function_count + 1, nodes = c->diff->node_count + 1;
 
-	c->functions = calloc(functions, sizeof(*c->functions));
-	c->next_place = calloc(nodes, sizeof(*c->next_place));
-	c->up = calloc(nodes, sizeof(*c->up));
-	c->user = calloc(nodes, sizeof(*c->user));
-	c->touched = calloc(functions, sizeof(*c->touched));
+	c->functions = memory_zeroed(functions, sizeof(*c->functions));
+	c->next_place = memory_zeroed(nodes, sizeof(*c->next_place));
+	c->up = memory_zeroed(nodes, sizeof(*c->up));
+	c->user = memory_zeroed(nodes, sizeof(*c->user));
+	c->touched = memory_zeroed(functions, sizeof(*c->touched));
 	free(c->diff->changes);
 	free(c->diff->change_functions);
 	c->diff->change_count = 0;
-	c->diff->changes = calloc(functions, sizeof(*c->diff->changes));
-	c->diff->change_functions = calloc(functions, sizeof(*c->diff->change_functions));
-	return (c->functions && c->next_place && c->up && c->user && c->touched && c->diff->changes &&
-		       c->diff->change_functions) ||
-	       error_set_memory(err);
+	c->diff->changes = memory_zeroed(functions, sizeof(*c->diff->changes));
+	c->diff->change_functions = memory_zeroed(functions, sizeof(*c->diff->change_functions));
 }
 
 /* ---- What is proven of functions, and where it is ---- */
@@ -323,17 +320,14 @@ struct site_key {
 	uint32_t function, wait_class;
 };
 
-static bool index_sites(const struct diff *diff, struct hash_map *index, struct error *err)
+static void index_sites(const struct diff *diff, struct hash_map *index)
 {
 	for (size_t i = 0; i < diff->wait_site_count; i++) {
 		struct site_key key = { diff->wait_sites[i].function, (uint32_t)diff->wait_sites[i].wait_class };
-		uint32_t *slot;
 		bool added;
 
-		if (!hash_map_add(index, &key, (uint32_t)i, &slot, &added, err))
-			return false;
+		(void)hash_map_enter(index, &key, (uint32_t)i, &added);
 	}
-	return true;
 }
 
 struct wait_node {
@@ -347,14 +341,13 @@ static int by_wait_site(const void *a, const void *b)
 	return x->site != y->site ? ORDER(x->site, y->site) : ORDER(x->node, y->node);
 }
 
-static bool list_wait_nodes(const struct changes *c, struct wait_node *nodes, size_t *count, struct error *err)
+static void list_wait_nodes(const struct changes *c, struct wait_node *nodes, size_t *count)
 {
 	CLEANUP(hash_map_deinit) struct hash_map index;
 	const struct diff *diff = c->diff;
 
 	hash_map_init(&index, sizeof(struct site_key));
-	if (!index_sites(diff, &index, err))
-		return false;
+	index_sites(diff, &index);
 	*count = 0;
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		struct site_key key = { 0 };
@@ -370,7 +363,6 @@ static bool list_wait_nodes(const struct changes *c, struct wait_node *nodes, si
 	}
 	if (*count > 0)
 		qsort(nodes, *count, sizeof(*nodes), by_wait_site);
-	return true;
 }
 
 /* The state of a change while the waits of one site after the other are added up. */
@@ -419,17 +411,14 @@ static void choose_site(struct diff_change *change, struct change_waits *waits, 
 	waits->is_touched = false;
 }
 
-static bool find_wait_sites(struct changes *c, struct error *err)
+static void find_wait_sites(struct changes *c)
 {
 	struct diff *diff = c->diff;
-	CLEANUP(cleanup_free) struct wait_node *nodes = calloc(diff->node_count + 1, sizeof(*nodes));
-	CLEANUP(cleanup_free) struct change_waits *waits = calloc(diff->change_count + 1, sizeof(*waits));
+	CLEANUP(cleanup_free) struct wait_node *nodes = memory_zeroed(diff->node_count + 1, sizeof(*nodes));
+	CLEANUP(cleanup_free) struct change_waits *waits = memory_zeroed(diff->change_count + 1, sizeof(*waits));
 	size_t count = 0, touched = 0;
 
-	if (!nodes || !waits)
-		return error_set_memory(err);
-	if (!list_wait_nodes(c, nodes, &count, err))
-		return false;
+	list_wait_nodes(c, nodes, &count);
 	for (size_t i = 0; i < count; i++) {
 		add_waits(c, nodes[i].node, waits, c->touched, &touched);
 		if (i + 1 < count && nodes[i + 1].site == nodes[i].site)
@@ -441,7 +430,6 @@ static bool find_wait_sites(struct changes *c, struct error *err)
 				fabs(diff_change_estimate(diff, &diff->changes[change])->delta), nodes[i].site);
 		}
 	}
-	return true;
 }
 
 /* ---- */
@@ -460,14 +448,13 @@ static int verdict_changes_by_rank(const void *a, const void *b, void *of)
 		diff_string(diff, diff->functions[y->function].key));
 }
 
-bool changes_collect(struct diff_build *build, struct error *err)
+void changes_collect(struct diff_build *build)
 {
 	CLEANUP(changes_deinit) struct changes c = { .build = build, .diff = build->diff };
 	struct diff *diff = build->diff;
 	bool is_named[PROFILE_LANGUAGE_COUNT];
 
-	if (!changes_init(&c, err))
-		return false;
+	changes_init(&c);
 	proven_named_languages(diff, is_named);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		choose_difference(&c, i, is_named[diff->functions[i].interprets]);
@@ -480,11 +467,10 @@ bool changes_collect(struct diff_build *build, struct error *err)
 			make_change(&c, i);
 	count_some(&c, PROVEN_MORE);
 	count_some(&c, PROVEN_LESS);
-	if (diff->waiting != DIFF_WAITING_NONE && !find_wait_sites(&c, err))
-		return false;
+	if (diff->waiting != DIFF_WAITING_NONE)
+		find_wait_sites(&c);
 	if (diff->change_count > 0)
 		qsort_r(diff->changes, diff->change_count, sizeof(*diff->changes), verdict_changes_by_rank, diff);
-	return true;
 }
 
 static bool has_function(const struct diff *diff, const struct diff_change *change, uint32_t function)

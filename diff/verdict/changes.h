@@ -21,8 +21,7 @@
  */
 
 /* Fills changes, change_functions and change_count, instead of earlier ones. Needs the states and wait_sites. */
-COMMON_MUST_CHECK
-bool changes_collect(struct diff_build *build, struct error *err);
+void changes_collect(struct diff_build *build);
 
 /* The change that the verdict names is listed first, however large others are. Needs the cause and the named wait. */
 void changes_put_named_first(struct diff *diff);

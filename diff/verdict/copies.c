@@ -34,14 +34,12 @@ static size_t copies_collect_runs(const struct diff_build *build, struct dated_r
 	return count;
 }
 
-bool copies_name(const struct diff_build *build, char *text, size_t size, struct error *err)
+void copies_name(const struct diff_build *build, char *text, size_t size)
 {
 	size_t count = build->profiles[DIFF_BASE]->run_count + build->profiles[DIFF_HEAD]->run_count;
-	CLEANUP(cleanup_free) struct dated_run *runs = malloc((count + 1) * sizeof(*runs));
+	CLEANUP(cleanup_free) struct dated_run *runs = memory_alloc((count + 1) * sizeof(*runs));
 	bool on_both = false, on_one[DIFF_SIDES] = { false };
 
-	if (!runs)
-		return error_set_memory(err);
 	count = copies_collect_runs(build, runs);
 	qsort(runs, count, sizeof(*runs), by_date);
 	for (size_t i = 1; i < count; i++) {
@@ -59,5 +57,4 @@ bool copies_name(const struct diff_build *build, char *text, size_t size, struct
 		snprintf(text, size,
 			"%s contains the same recording more than once; a copy is not another run and proves nothing",
 			on_one[DIFF_BASE] ? "base" : "head");
-	return true;
 }

@@ -8,5 +8,4 @@
  * or twice on one side, where a copy seems to confirm the other run. Describes it in `text`, which is "" if there are
  * none.
  */
-COMMON_MUST_CHECK
-bool copies_name(const struct diff_build *build, char *text, size_t size, struct error *err);
+void copies_name(const struct diff_build *build, char *text, size_t size);

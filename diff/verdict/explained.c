@@ -175,13 +175,11 @@ static void explain_functions(struct explained *s)
  * All that is proven in the tree: at a node its own self time and what is proven below it, or the difference of its
  * function's total, if that is proven and larger. So functions in different places share the whole.
  */
-static bool sum_proven(const struct explained *s, double *sum, struct error *err)
+static void sum_proven(const struct explained *s, double *sum)
 {
 	const struct diff *diff = s->diff;
-	CLEANUP(cleanup_free) double *proven = calloc(diff->node_count + 1, sizeof(*proven));
+	CLEANUP(cleanup_free) double *proven = memory_zeroed(diff->node_count + 1, sizeof(*proven));
 
-	if (!proven)
-		return error_set_memory(err);
 	for (uint32_t node = (uint32_t)diff->node_count; node-- > 1;) {
 		double delta = explained_in_direction(
 			s, diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node]);
@@ -194,40 +192,33 @@ static bool sum_proven(const struct explained *s, double *sum, struct error *err
 		proven[diff->nodes[node].parent] += proven[node];
 	}
 	*sum = proven[0];
-	return true;
 }
 
 /* Allocates room for all that a search knows. */
-static bool explained_allocate(struct explained *s, struct error *err)
+static void explained_allocate(struct explained *s)
 {
 	size_t functions = s->diff->function_count + 1, nodes = s->diff->node_count + 1;
 
-	s->below = calloc(nodes, sizeof(*s->below));
-	s->explained = calloc(functions, sizeof(*s->explained));
-	s->depth = calloc(functions, sizeof(*s->depth));
-	s->scratch = calloc(functions, sizeof(*s->scratch));
-	s->kind = calloc(functions, sizeof(*s->kind));
-	s->is_under_user = calloc(functions, sizeof(*s->is_under_user));
-	s->responsible = calloc(nodes, sizeof(*s->responsible));
-	s->caller = calloc(nodes, sizeof(*s->caller));
-	return (s->below && s->explained && s->depth && s->scratch && s->kind && s->is_under_user && s->responsible &&
-		       s->caller) ||
-	       error_set_memory(err);
+	s->below = memory_zeroed(nodes, sizeof(*s->below));
+	s->explained = memory_zeroed(functions, sizeof(*s->explained));
+	s->depth = memory_zeroed(functions, sizeof(*s->depth));
+	s->scratch = memory_zeroed(functions, sizeof(*s->scratch));
+	s->kind = memory_zeroed(functions, sizeof(*s->kind));
+	s->is_under_user = memory_zeroed(functions, sizeof(*s->is_under_user));
+	s->responsible = memory_zeroed(nodes, sizeof(*s->responsible));
+	s->caller = memory_zeroed(nodes, sizeof(*s->caller));
 }
 
-bool explained_init(struct explained *s, struct error *err)
+void explained_init(struct explained *s)
 {
 	double proven = 0;
 
-	if (!explained_allocate(s, err))
-		return false;
+	explained_allocate(s);
 	classify_functions(s);
 	sum_below(s);
 	explained_find_above(s);
 	explained_sum_functions(s);
 	explain_functions(s);
-	if (!sum_proven(s, &proven, err))
-		return false;
+	sum_proven(s, &proven);
 	s->whole = fmax(s->whole, proven);
-	return true;
 }

@@ -39,8 +39,7 @@ enum explained_kind explained_kind_of(
 	const struct diff *diff, const struct diff_function *function, bool is_interpreter);
 
 /* Fills `e`, whose `build`, `diff` and `way` are set. Needs the states. On failure it may only be freed. */
-COMMON_MUST_CHECK
-bool explained_init(struct explained *e, struct error *err);
+void explained_init(struct explained *e);
 void explained_deinit(struct explained *e);
 
 /* Returns a difference as a value that is positive in the direction. */

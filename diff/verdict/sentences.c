@@ -14,8 +14,10 @@ enum { SENTENCE_BYTES = 8192, NAME_COLUMNS = 100, CALLER_COLUMNS = 60 };
 static bool sentence_set(struct diff *diff, struct buffer *text, struct error *err)
 {
 	buffer_append(text, "", 0);
-	return buffer_ok(text, err) &&
-	       string_table_add(diff->strings, text->data, text->size, &diff->verdict_text, err);
+	if (!buffer_ok(text, err))
+		return false;
+	diff->verdict_text = string_table_enter(diff->strings, text->data, text->size);
+	return true;
 }
 
 /* Appends how much the program takes of the metric more or less, behind what explains it. */

@@ -57,7 +57,8 @@ static bool decide_guessed_load(struct diff_build *build, struct error *err)
 	}
 	if (way != PROVEN_NEITHER) {
 		diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-		return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, second, err);
+		cause_find(build, way, &cause);
+		return sentence_of_total(build, &cause, second, err);
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	words_change(diff, &diff->total, guessed);
@@ -86,8 +87,9 @@ static bool verdict_decide_total(struct diff_build *build, const struct proven *
 	struct cause cause;
 
 	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, "", err) &&
-	       (!diff->is_exact || exact_explain_total(build, side->greatest, side->estimate, err));
+	cause_find(build, way, &cause);
+	return sentence_of_total(build, &cause, "", err) &&
+	       (!(diff->is_exact) || exact_explain_total(build, side->greatest, side->estimate, err));
 }
 
 /*
@@ -117,8 +119,10 @@ static bool decide_small(struct diff_build *build, const struct proven *proven, 
 	/* Of waits, those above a site where threads wait longer wait longer too, and only the site is worth naming.
 	 */
 	if (diff->verdict == DIFF_MINOR &&
-		(diff->is_exact || proven->more.changes + proven->less.changes <= 1 || is_waiting))
-		return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
+		(diff->is_exact || proven->more.changes + proven->less.changes <= 1 || is_waiting)) {
+		cause_find(build, way, &cause);
+		return sentence_of_functions(build, &cause, proven, rest, err);
+	}
 	return sentence_of_counts(build, proven, rest, err);
 }
 
@@ -130,8 +134,8 @@ static bool verdict_decide_functions(struct diff_build *build, const struct prov
 	struct cause cause;
 
 	/* If the total is known to have hardly changed, functions only say how it is divided. */
-	if (!proven_way_of(diff->total.state) && !cause_decide(build, proven, &way, err))
-		return false;
+	if (!proven_way_of(diff->total.state))
+		cause_decide(build, proven, &way);
 	if (whole_disagrees(diff, proven, way)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		words_change(diff, &diff->total, words);
@@ -142,7 +146,8 @@ static bool verdict_decide_functions(struct diff_build *build, const struct prov
 	if (way == PROVEN_NEITHER)
 		return decide_small(build, proven, rest, err);
 	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
+	cause_find(build, way, &cause);
+	return sentence_of_functions(build, &cause, proven, rest, err);
 }
 
 /*
@@ -315,7 +320,7 @@ static bool decide_by_control(struct diff_build *build, struct error *err)
 }
 
 /* Names the cause of the final verdict: limits of the user may have turned it. */
-static bool name_cause(struct diff_build *build, struct error *err)
+static void name_cause(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	enum proven_way way = diff->verdict == DIFF_REGRESSED  ? PROVEN_MORE
@@ -323,10 +328,8 @@ static bool name_cause(struct diff_build *build, struct error *err)
 							       : PROVEN_NEITHER;
 	struct cause cause;
 
-	if (!cause_find(build, way, &cause, err))
-		return false;
+	cause_find(build, way, &cause);
 	diff->cause = cause.named;
-	return true;
 }
 
 bool verdict_decide(struct diff_build *build, struct error *err)
@@ -337,12 +340,12 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 		return true;
 	if (build->options.control)
 		build->diff->control = *build->options.control;
-	if (!changes_collect(build, err) || !decide_by_evidence(build, err) || !say_length_first(build, err))
+	changes_collect(build);
+	if (!decide_by_evidence(build, err) || !say_length_first(build, err))
 		return false;
-	if (!(control_differs(&build->diff->control) ? decide_by_control(build, err)
-						     : verdict_decide_gates(build, err)) ||
-		!name_cause(build, err))
+	if (control_differs(&build->diff->control) ? !decide_by_control(build, err) : !verdict_decide_gates(build, err))
 		return false;
+	name_cause(build);
 	changes_put_named_first(build->diff);
 	return true;
 }

@@ -158,8 +158,10 @@ static void note_site(struct diff *diff, const struct diff_wait_site *site)
 static bool set_text(struct diff *diff, struct buffer *text, struct error *err)
 {
 	buffer_append_byte(text, '\0');
-	return buffer_ok(text, err) &&
-	       string_table_add(diff->strings, text->data, strlen((const char *)text->data), &diff->verdict_text, err);
+	if (!buffer_ok(text, err))
+		return false;
+	diff->verdict_text = string_table_enter(diff->strings, text->data, strlen((const char *)text->data));
+	return true;
 }
 
 /* ---- The total ---- */

@@ -23,7 +23,7 @@ struct halves {
  */
 static bool *find_script_nodes(const struct diff *diff)
 {
-	bool *is_below = calloc(diff->node_count + 1, sizeof(*is_below));
+	bool *is_below = memory_zeroed(diff->node_count + 1, sizeof(*is_below));
 
 	for (size_t i = 1; is_below && i < diff->node_count; i++) {
 		const struct diff_function *f = &diff->functions[diff->nodes[i].function];

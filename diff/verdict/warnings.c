@@ -315,9 +315,12 @@ static bool warnings_compare_nameless(struct diff_build *build, bool blocks, boo
 		const struct profile_nameless *head = &sides[DIFF_HEAD].found[i];
 		const struct profile_nameless *base = find_nameless(&sides[DIFF_BASE], head);
 
-		if (!(base ? say_nameless_on_both(build, base, head, blocks, err)
-			   : say_nameless(build, "head: ", head, blocks, err)))
+		if (base) {
+			if (!say_nameless_on_both(build, base, head, blocks, err))
+				return false;
+		} else if (!say_nameless(build, "head: ", head, blocks, err)) {
 			return false;
+		}
 	}
 	for (size_t i = 0; i < sides[DIFF_BASE].count; i++) {
 		const struct profile_nameless *base = &sides[DIFF_BASE].found[i];
@@ -462,16 +465,13 @@ static bool compare_durations(struct diff_build *build, struct error *err)
 }
 
 /* Threads that were only sampled without a value in the metric are not counted: CPU time has none that only waited. */
-static bool warnings_count_threads(
-	const struct diff_build *build, enum diff_side side, double *per_run, struct error *err)
+static void warnings_count_threads(const struct diff_build *build, enum diff_side side, double *per_run)
 {
 	const struct profile *profile = build->profiles[side];
 	enum { NOT_MET, WITHOUT_VALUE, WITH_VALUE };
-	CLEANUP(cleanup_free) uint8_t *met = calloc(profile->thread_count + 1, sizeof(*met));
+	CLEANUP(cleanup_free) uint8_t *met = memory_zeroed(profile->thread_count + 1, sizeof(*met));
 	size_t count = 0;
 
-	if (!met)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		uint8_t *thread = &met[profile->samples[i].thread];
 
@@ -481,7 +481,6 @@ static bool warnings_count_threads(
 	for (size_t i = 0; i < profile->thread_count; i++)
 		count += met[i] != WITHOUT_VALUE;
 	*per_run = profile->run_count ? (double)count / (double)profile->run_count : 0;
-	return true;
 }
 
 static bool warnings_compare_threads(struct diff_build *build, struct error *err)
@@ -489,9 +488,8 @@ static bool warnings_compare_threads(struct diff_build *build, struct error *err
 	double base, head;
 	char text[160];
 
-	if (!warnings_count_threads(build, DIFF_BASE, &base, err) ||
-		!warnings_count_threads(build, DIFF_HEAD, &head, err))
-		return false;
+	warnings_count_threads(build, DIFF_BASE, &base);
+	warnings_count_threads(build, DIFF_HEAD, &head);
 	if (fabs(base - head) < 2 || (base < head * max_thread_ratio && head < base * max_thread_ratio))
 		return true;
 	snprintf(text, sizeof(text), "base ran %.0f thread%s%s and head %.0f, so waiting and contention may differ",
@@ -518,8 +516,8 @@ static bool check_copies(struct diff_build *build, struct error *err)
 {
 	char text[160];
 
-	return copies_name(build, text, sizeof(text), err) &&
-	       (text[0] == '\0' || warnings_add(build->diff, true, text, err));
+	copies_name(build, text, sizeof(text));
+	return text[0] == '\0' || warnings_add(build->diff, true, text, err);
 }
 
 static bool check_warmup(struct diff_build *build, struct error *err)
@@ -642,8 +640,8 @@ static bool compare_conditions(struct diff_build *build, struct error *err)
 
 bool warnings_collect(struct diff_build *build, struct error *err)
 {
-	if (!ARRAY_ZEROED(&build->diff->warnings, MAX_WARNINGS, err) || !name_notes(build, DIFF_BASE, err) ||
-		!name_notes(build, DIFF_HEAD, err))
+	build->diff->warnings = memory_zeroed(MAX_WARNINGS, sizeof(*build->diff->warnings));
+	if (!name_notes(build, DIFF_BASE, err) || !name_notes(build, DIFF_HEAD, err))
 		return false;
 	if (!build_two_sided(build))
 		return check_unsampled(build, err) && check_nameless(build, err) && check_estimated(build, err);

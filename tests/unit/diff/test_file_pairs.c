@@ -193,19 +193,14 @@ static void memory_that_is_not_there_is_an_error(void **state)
 	CLEANUP(comparison_deinit) struct comparison c = compared();
 	const struct profile *profiles[DIFF_SIDES] = { c.sides[DIFF_BASE], c.sides[DIFF_HEAD] };
 	const struct profile_where by_line = { .key = PROFILE_SELECT_LINE };
+	struct diff_file_pairs *pairs;
+	struct diff_groups *groups;
 	struct error err;
-	bool ok = false;
 
-	for (size_t n = 0; !ok; n++) {
-		CLEANUP(diff_file_pairs_cleanup) struct diff_file_pairs *pairs = NULL;
-		CLEANUP(diff_groups_cleanup) struct diff_groups *groups = NULL;
-
-		failing_malloc_after(n);
-		ok = diff_file_pairs_create(c.diff, profiles, &pairs, &err) &&
-		     diff_groups_create(c.diff, profiles, &by_line, pairs, &groups, &err);
-		failing_malloc_after(SIZE_MAX);
-		assert_true(ok || err.code == ERROR_MEMORY);
-	}
+	while (failing_malloc_in_child())
+		failing_malloc_end(diff_file_pairs_create(c.diff, profiles, &pairs, &err) &&
+					   diff_groups_create(c.diff, profiles, &by_line, pairs, &groups, &err),
+			&err);
 }
 
 int main(void)
