@@ -3,15 +3,13 @@
 
 #include <math.h>
 
-static bool bottlenecks_collect_side(
-	struct diff_build *build, enum diff_side side, const struct profile_cost_columns *columns, struct error *err)
+static void bottlenecks_collect_side(
+	struct diff_build *build, enum diff_side side, const struct profile_cost_columns *columns)
 {
 	const struct profile *profile = build->profiles[side];
 	struct diff *diff = build->diff;
-	struct profile_cost *cost = calloc(diff->node_count + 1, sizeof(*cost));
+	struct profile_cost *cost = memory_zeroed(diff->node_count + 1, sizeof(*cost));
 
-	if (!cost)
-		return error_set_memory(err);
 	diff->node_cost[side] = cost;
 	/* As a node's self value, so its cost is that of the function which an interpreter's frame runs. */
 	for (size_t i = 0; i < profile->sample_count; i++)
@@ -19,20 +17,17 @@ static bool bottlenecks_collect_side(
 			&cost[build->owners[diff->sample_nodes[side][i]]]);
 	for (size_t node = 1; node < diff->node_count; node++)
 		profile_cost_add_scaled(&diff->functions[diff->nodes[node].function].cost[side], &cost[node], 1);
-	return true;
 }
 
 /* Most profiles tell of none, and have functions by the million: a function has its costs elsewhere. */
-static bool allocate_costs(struct diff *diff, struct error *err)
+static void allocate_costs(struct diff *diff)
 {
-	if (!ARRAY_ZEROED(&diff->function_costs, DIFF_SIDES * diff->function_count + 1, err))
-		return false;
+	diff->function_costs = memory_zeroed(DIFF_SIDES * diff->function_count + 1, sizeof(*diff->function_costs));
 	for (size_t i = 0; i < diff->function_count; i++)
 		diff->functions[i].cost = &diff->function_costs[DIFF_SIDES * i];
-	return true;
 }
 
-bool bottlenecks_collect(struct diff_build *build, struct error *err)
+void bottlenecks_collect(struct diff_build *build)
 {
 	struct profile_cost_columns columns[DIFF_SIDES] = { 0 };
 	struct diff *diff = build->diff;
@@ -43,19 +38,16 @@ bool bottlenecks_collect(struct diff_build *build, struct error *err)
 			continue;
 		columns[side] = profile_cost_columns(build->profiles[side]);
 		if (!columns[side].is_there)
-			return true;
+			return;
 		explains = explains && columns[side].metric == build->metric[side];
 		diff->bottleneck_samples = fmax(diff->bottleneck_samples, columns[side].least_samples);
 	}
 	diff->has_bottlenecks = true;
 	diff->bottlenecks_explain = explains;
-	if (!allocate_costs(diff, err))
-		return false;
+	allocate_costs(diff);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (build->profiles[side] &&
-			!bottlenecks_collect_side(build, (enum diff_side)side, &columns[side], err))
-			return false;
-	return true;
+		if (build->profiles[side])
+			bottlenecks_collect_side(build, (enum diff_side)side, &columns[side]);
 }
 
 static struct diff_bottleneck classify(

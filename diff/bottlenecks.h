@@ -8,5 +8,4 @@
  * bottleneck_samples, node_cost and the functions' cost. Needs the nodes of samples. Profiles that do not tell of
  * bottlenecks pass through unchanged.
  */
-COMMON_MUST_CHECK
-bool bottlenecks_collect(struct diff_build *build, struct error *err);
+void bottlenecks_collect(struct diff_build *build);

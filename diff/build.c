@@ -9,15 +9,13 @@
 /* Room for the names of two profiles with millions of distinct symbols; no program has more. */
 static const size_t max_string_bytes = (size_t)4 << 30;
 
-bool build_text(struct diff *diff, struct error *err, uint32_t *id, const char *format, ...)
+void build_text(struct diff *diff, uint32_t *id, const char *format, ...)
 {
 	va_list args;
-	bool ok;
 
 	va_start(args, format);
-	ok = string_table_add_text(diff->strings, id, format, args, err);
+	*id = string_table_enter_text(diff->strings, format, args);
 	va_end(args);
-	return ok;
 }
 
 void build_release_trees(struct diff_build *build)
@@ -65,15 +63,13 @@ static void build_be_part(struct diff_build *build, const struct diff *like)
 	}
 }
 
-bool build_init(struct diff_build *build, const struct diff_options *options, struct error *err)
+void build_init(struct diff_build *build, const struct diff_options *options)
 {
 	if (options)
 		build->options = *options;
 	if (!(build->options.q > 0))
 		build->options.q = step_up_default_q;
-	build->diff = calloc(1, sizeof(*build->diff));
-	if (!build->diff)
-		return error_set_memory(err);
+	build->diff = memory_zeroed(1, sizeof(*build->diff));
 	build->diff->sides = build->profiles[DIFF_BASE] ? DIFF_SIDES : 1;
 	if (build_two_sided(build) && pairs_were_made(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD]))
 		build->options.runs_in_pairs = true;
@@ -81,13 +77,11 @@ bool build_init(struct diff_build *build, const struct diff_options *options, st
 		build_be_part(build, build->options.like);
 	} else {
 		build->diff->basis = basis_create();
-		if (!build->diff->basis)
-			return error_set_memory(err);
 	}
 	build->diff->scale.factor = 1;
 	build->diff->layouts = (struct diff_layouts){ .rsd = NAN, .same_code_rsd = NAN };
 	build->diff->named_wait = PROFILE_NONE;
 	build->diff->cause.function = PROFILE_NONE;
 	build->diff->evidence.q = build->options.q;
-	return string_table_create(max_string_bytes, &build->diff->strings, err);
+	build->diff->strings = string_table_begin(max_string_bytes);
 }

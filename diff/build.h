@@ -199,8 +199,7 @@ struct basis *basis_create(void);
 void basis_destroy(struct basis *basis);
 
 /* Makes an empty diff for the profiles, with the defaults of its options filled in. */
-COMMON_MUST_CHECK
-bool build_init(struct diff_build *build, const struct diff_options *options, struct error *err);
+void build_init(struct diff_build *build, const struct diff_options *options);
 void build_deinit(struct diff_build *build);
 
 /*
@@ -219,5 +218,4 @@ bool build_compare_groups(const struct profile *const profiles[DIFF_SIDES], cons
 	const struct diff_mixes *mixes, struct diff **diff, struct error *err);
 
 /* Interns formatted text into the diff's strings. */
-COMMON_MUST_CHECK __attribute__((format(printf, 4, 5))) bool build_text(
-	struct diff *diff, struct error *err, uint32_t *id, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void build_text(struct diff *diff, uint32_t *id, const char *format, ...);

@@ -50,15 +50,13 @@ static void changed_line_add_up(struct line_sums *sums)
 	sums->count = kept + 1;
 }
 
-static bool sum_lines(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
-	struct line_sums *sums, struct error *err)
+static void sum_lines(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
+	struct line_sums *sums)
 {
 	CLEANUP(diff_lines_cleanup) struct diff_lines *lines = NULL;
 
-	if (!diff_lines_create(diff, side, profile, wanted, &lines, err))
-		return false;
-	if (!ARRAY_ZEROED(&sums->sums, lines->place_count + 1, err))
-		return false;
+	diff_lines_create(diff, side, profile, wanted, &lines);
+	sums->sums = memory_zeroed(lines->place_count + 1, sizeof(*sums->sums));
 	for (size_t i = 0; i < lines->place_count; i++) {
 		const struct diff_place *place = &lines->places[i];
 
@@ -66,7 +64,6 @@ static bool sum_lines(const struct diff *diff, enum diff_side side, const struct
 			sums->sums[sums->count++] = (struct line_sum){ place->function, place->line, place->self };
 	}
 	changed_line_add_up(sums);
-	return true;
 }
 
 static void keep_greatest(struct diff_line *kept, struct diff_line line)
@@ -112,16 +109,16 @@ static struct changed_line_range take_function(struct changed_line_range *range,
 }
 
 /* Fills changed[function] of all functions that are wanted; other entries become empty. */
-static bool changed_line_find_changed(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	const bool *wanted, struct diff_line *changed, struct error *err)
+static void changed_line_find_changed(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
+	const bool *wanted, struct diff_line *changed)
 {
 	CLEANUP(line_sums_deinit) struct line_sums base = { 0 };
 	CLEANUP(line_sums_deinit) struct line_sums head = { 0 };
 	struct changed_line_range base_left, head_left;
 
-	if ((diff->sides == DIFF_SIDES && !sum_lines(diff, DIFF_BASE, profiles[DIFF_BASE], wanted, &base, err)) ||
-		!sum_lines(diff, DIFF_HEAD, profiles[DIFF_HEAD], wanted, &head, err))
-		return false;
+	if (diff->sides == DIFF_SIDES)
+		sum_lines(diff, DIFF_BASE, profiles[DIFF_BASE], wanted, &base);
+	sum_lines(diff, DIFF_HEAD, profiles[DIFF_HEAD], wanted, &head);
 	base_left = (struct changed_line_range){ base.sums, base.count };
 	head_left = (struct changed_line_range){ head.sums, head.count };
 	for (uint32_t i = 0; i < diff->function_count; i++) {
@@ -130,53 +127,42 @@ static bool changed_line_find_changed(const struct diff *diff, const struct prof
 
 		changed[i] = changed_line(&of_base, &of_head);
 	}
-	return true;
 }
 
-bool diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
-	struct diff_line *line, struct error *err)
+void diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
+	struct diff_line *line)
 {
-	CLEANUP(cleanup_free) bool *wanted = calloc(diff->function_count + 1, sizeof(*wanted));
-	CLEANUP(cleanup_free) struct diff_line *changed = malloc((diff->function_count + 1) * sizeof(*changed));
+	CLEANUP(cleanup_free) bool *wanted = memory_zeroed(diff->function_count + 1, sizeof(*wanted));
+	CLEANUP(cleanup_free) struct diff_line *changed = memory_alloc((diff->function_count + 1) * sizeof(*changed));
 
-	if (!wanted || !changed)
-		return error_set_memory(err);
 	wanted[function] = true;
-	if (!changed_line_find_changed(diff, profiles, wanted, changed, err))
-		return false;
+	changed_line_find_changed(diff, profiles, wanted, changed);
 	*line = changed[function];
-	return true;
 }
 
-bool diff_changed_lines(
-	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t *lines, struct error *err)
+void diff_changed_lines(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t *lines)
 {
-	CLEANUP(cleanup_free) bool *wanted = calloc(diff->function_count + 1, sizeof(*wanted));
-	CLEANUP(cleanup_free) struct diff_line *changed = malloc((diff->function_count + 1) * sizeof(*changed));
+	CLEANUP(cleanup_free) bool *wanted = memory_zeroed(diff->function_count + 1, sizeof(*wanted));
+	CLEANUP(cleanup_free) struct diff_line *changed = memory_alloc((diff->function_count + 1) * sizeof(*changed));
 
-	if (!wanted || !changed)
-		return error_set_memory(err);
 	for (size_t i = 0; i < diff->function_count; i++)
 		wanted[i] = diff_state_is_difference(diff->functions[i].self.state);
-	if (!changed_line_find_changed(diff, profiles, wanted, changed, err))
-		return false;
+	changed_line_find_changed(diff, profiles, wanted, changed);
 	for (size_t i = 0; i < diff->function_count; i++)
 		lines[i] = changed[i].line;
-	return true;
 }
 
-bool diff_append_place(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
-	struct buffer *out, struct error *err)
+void diff_append_place(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
+	struct buffer *out)
 {
 	const struct diff_function *f = &diff->functions[function];
 	const char *file = diff_string(diff, f->file), *slash = strrchr(file, '/');
 	struct diff_line line = { 0 };
 
-	if (profiles[DIFF_HEAD] && !diff_changed_line(diff, profiles, function, &line, err))
-		return false;
+	if (profiles[DIFF_HEAD])
+		diff_changed_line(diff, profiles, function, &line);
 	if (line.line == 0)
 		line.line = f->line;
 	if (file[0] && line.line)
 		buffer_printf(out, "%s:%u", slash ? slash + 1 : file, line.line);
-	return true;
 }

@@ -133,8 +133,7 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 	if (!scale_choose(build, err))
 		return false;
 	totals_scale(build->diff);
-	if (!evidence_weigh(build, err))
-		return false;
+	evidence_weigh(build);
 	take_total(build);
 	if (!build->is_grouped) {
 		moved_link(build);
@@ -144,13 +143,16 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 	if (!build->diff->whole)
 		readings_choose(build);
 	run_figures_collect(build);
-	return instances_collect(build, err);
+	instances_collect(build);
+	return true;
 }
 
 bool build_sum_up(struct diff_build *build, struct error *err)
 {
-	if (!metric_choose(build, err) || !requests_collect(build, err) || !make_trees(build, err) ||
-		!compare_align(build, err))
+	if (!metric_choose(build, err))
+		return false;
+	requests_collect(build);
+	if (!make_trees(build, err) || !compare_align(build, err))
 		return false;
 	union_tree_place_samples(build);
 	return true;
@@ -183,8 +185,9 @@ static bool diff_compare_profiles(struct diff_build *build, struct diff **diff, 
 {
 	CLEANUP(diff_cleanup) struct diff *waits = NULL;
 
-	if (!build_sum_up(build, err) || !wait_sites_find_releases(build, err))
+	if (!build_sum_up(build, err))
 		return false;
+	wait_sites_find_releases(build);
 	build_release_trees(build);
 	if (!compare_weigh(build, err))
 		return false;
@@ -193,10 +196,12 @@ static bool diff_compare_profiles(struct diff_build *build, struct diff **diff, 
 		*diff = TAKE(build->diff);
 		return true;
 	}
-	if (!bottlenecks_collect(build, err) || !wait_sites_collect(build, err) || !warnings_collect(build, err) ||
-		!measure_elapsed(build, &waits, err) || !verdict_decide(build, err) ||
-		(build_two_sided(build) && !elapsed_say(build, waits, err)) || !order_functions(build, err))
+	bottlenecks_collect(build);
+	wait_sites_collect(build);
+	if (!warnings_collect(build, err) || !measure_elapsed(build, &waits, err) || !verdict_decide(build, err) ||
+		(build_two_sided(build) && !elapsed_say(build, waits, err)))
 		return false;
+	order_functions(build);
 	assert(verdict_check(build->diff) == NULL);
 	*diff = TAKE(build->diff);
 	return true;
@@ -207,7 +212,8 @@ bool diff_create(const struct profile *base, const struct profile *head, const s
 {
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { base, head } };
 
-	return build_init(&build, options, err) && diff_compare_profiles(&build, diff, err);
+	build_init(&build, options);
+	return diff_compare_profiles(&build, diff, err);
 }
 
 bool diff_create_single(
@@ -215,7 +221,8 @@ bool diff_create_single(
 {
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { NULL, profile } };
 
-	return build_init(&build, options, err) && diff_compare_profiles(&build, diff, err);
+	build_init(&build, options);
+	return diff_compare_profiles(&build, diff, err);
 }
 
 bool build_compare_groups(const struct profile *const profiles[DIFF_SIDES], const struct diff *like,
@@ -225,5 +232,6 @@ bool build_compare_groups(const struct profile *const profiles[DIFF_SIDES], cons
 	CLEANUP(build_deinit)
 	struct diff_build build = { .profiles = { profiles[DIFF_BASE], profiles[DIFF_HEAD] }, .mixes = mixes };
 
-	return build_init(&build, &options, err) && diff_compare_profiles(&build, diff, err);
+	build_init(&build, &options);
+	return diff_compare_profiles(&build, diff, err);
 }

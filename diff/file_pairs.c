@@ -58,35 +58,30 @@ void diff_file_pairs_destroy(struct diff_file_pairs *pairs)
 
 /* ---- What is met ---- */
 
-static bool file_pairs_add_path(
-	struct survey *s, enum diff_side side, const char *text, uint32_t *path, struct error *err)
+static void file_pairs_add_path(struct survey *s, enum diff_side side, const char *text, uint32_t *path)
 {
-	uint32_t *value;
 	bool added;
 
-	return string_table_add(s->paths, text, strlen(text), path, err) &&
-	       hash_map_add(&s->ids[side], path, 0, &value, &added, err);
+	*path = string_table_enter(s->paths, text, strlen(text));
+	(void)hash_map_enter(&s->ids[side], path, 0, &added);
 }
 
-static bool file_pairs_add_pair(struct survey *s, uint32_t base, uint32_t head, double time, struct error *err)
+static void file_pairs_add_pair(struct survey *s, uint32_t base, uint32_t head, double time)
 {
 	uint32_t key[2] = { base, head }, *id;
 	bool added;
 
 	if (base == 0 || head == 0 || base == head)
-		return true;
-	if (!hash_map_add(&s->pair_ids, key, (uint32_t)s->pair_count, &id, &added, err))
-		return false;
+		return;
+	id = hash_map_enter(&s->pair_ids, key, (uint32_t)s->pair_count, &added);
 	if (added) {
-		if (!ARRAY_APPEND(&s->pairs, &s->pair_capacity, &s->pair_count, ARRAY_MAX_IDS, err,
-			    (struct file_pair){ .base = base, .head = head }))
-			return false;
+		ARRAY_PUSH(
+			&s->pairs, &s->pair_capacity, &s->pair_count, (struct file_pair){ .base = base, .head = head });
 	}
 	s->pairs[*id].time += time;
-	return true;
 }
 
-static bool survey_functions(struct survey *s, struct error *err)
+static void survey_functions(struct survey *s)
 {
 	for (size_t i = 0; i < s->diff->function_count; i++) {
 		const struct diff_function *f = &s->diff->functions[i];
@@ -95,33 +90,28 @@ static bool survey_functions(struct survey *s, struct error *err)
 
 		if (f->tier == DIFF_TIER_ONE_SIDED) {
 			for (int side = 0; side < DIFF_SIDES; side++)
-				if (f->raw_total[side] > 0 &&
-					!file_pairs_add_path(s, (enum diff_side)side, file, &head, err))
-					return false;
-		} else if (!file_pairs_add_path(s, DIFF_BASE, diff_string(s->diff, f->base_file), &base, err) ||
-			   !file_pairs_add_path(s, DIFF_HEAD, file, &head, err) ||
-			   !file_pairs_add_pair(s, base, head, f->raw_self[DIFF_BASE] + f->raw_self[DIFF_HEAD], err)) {
-			return false;
+				if (f->raw_total[side] > 0)
+					file_pairs_add_path(s, (enum diff_side)side, file, &head);
+		} else {
+			file_pairs_add_path(s, DIFF_BASE, diff_string(s->diff, f->base_file), &base);
+			file_pairs_add_path(s, DIFF_HEAD, file, &head);
+			file_pairs_add_pair(s, base, head, f->raw_self[DIFF_BASE] + f->raw_self[DIFF_HEAD]);
 		}
 	}
-	return true;
 }
 
 /* ---- Lines of other files ---- */
 
-static bool add_line_file(
-	struct survey *s, enum diff_side side, uint32_t function, const char *file, double time, struct error *err)
+static void add_line_file(struct survey *s, enum diff_side side, uint32_t function, const char *file, double time)
 {
 	uint32_t key[3] = { function, 0, side }, *id;
 	const char *slash;
 	bool added;
 
-	if (!file_pairs_add_path(s, side, file, &key[1], err) ||
-		!hash_map_add(&s->file_ids, key, (uint32_t)s->file_count, &id, &added, err))
-		return false;
+	file_pairs_add_path(s, side, file, &key[1]);
+	id = hash_map_enter(&s->file_ids, key, (uint32_t)s->file_count, &added);
 	if (added) {
-		if (!ARRAY_RESERVE(&s->files, &s->file_capacity, s->file_count + 1, ARRAY_MAX_IDS, err))
-			return false;
+		ARRAY_GROW(&s->files, &s->file_capacity, s->file_count + 1);
 		file = string_table_get(s->paths, key[1]);
 		slash = strrchr(file, '/');
 		s->files[s->file_count++] = (struct line_file){
@@ -129,11 +119,10 @@ static bool add_line_file(
 		};
 	}
 	s->files[*id].time += time;
-	return true;
 }
 
 /* The innermost frames alone: self time is of these. */
-static bool survey_lines(struct survey *s, enum diff_side side, const struct profile *profile, struct error *err)
+static void survey_lines(struct survey *s, enum diff_side side, const struct profile *profile)
 {
 	const struct diff *diff = s->diff;
 	uint32_t metric = profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
@@ -145,12 +134,10 @@ static bool survey_lines(struct survey *s, enum diff_side side, const struct pro
 		const struct profile_line *line = &profile->lines[location->first_line];
 
 		if (stack != 0 && node != 0 && location->line_count > 0 && line->file != 0 &&
-			line->file != profile->functions[line->function].file &&
-			!add_line_file(s, side, diff->nodes[node].function, profile_string(profile, line->file),
-				(double)profile->values[i * profile->value_type_count + metric], err))
-			return false;
+			line->file != profile->functions[line->function].file)
+			add_line_file(s, side, diff->nodes[node].function, profile_string(profile, line->file),
+				(double)profile->values[i * profile->value_type_count + metric]);
 	}
-	return true;
 }
 
 static int by_function_and_name(const void *left, const void *right)
@@ -164,7 +151,7 @@ static int by_function_and_name(const void *left, const void *right)
 }
 
 /* Of files that have one name in one function, nothing tells which is which. */
-static bool pair_line_files(struct survey *s, struct error *err)
+static void pair_line_files(struct survey *s)
 {
 	const struct line_file *files = s->files;
 
@@ -174,12 +161,9 @@ static bool pair_line_files(struct survey *s, struct error *err)
 		for (end = i + 1; end < s->file_count && files[end].function == files[i].function &&
 				  strcmp(files[end].name, files[i].name) == 0;)
 			end++;
-		if (end - i == 2 && files[i].side != files[i + 1].side &&
-			!file_pairs_add_pair(
-				s, files[i].path, files[i + 1].path, files[i].time + files[i + 1].time, err))
-			return false;
+		if (end - i == 2 && files[i].side != files[i + 1].side)
+			file_pairs_add_pair(s, files[i].path, files[i + 1].path, files[i].time + files[i + 1].time);
 	}
-	return true;
 }
 
 /* ---- Pairs ---- */
@@ -210,29 +194,25 @@ static void file_pairs_join(const struct survey *s, uint32_t *partners)
 	}
 }
 
-bool diff_file_pairs_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	struct diff_file_pairs **pairs, struct error *err)
+void diff_file_pairs_create(
+	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], struct diff_file_pairs **pairs)
 {
-	CLEANUP(diff_file_pairs_cleanup) struct diff_file_pairs *made = calloc(1, sizeof(*made));
+	CLEANUP(diff_file_pairs_cleanup) struct diff_file_pairs *made = memory_zeroed(1, sizeof(*made));
 	CLEANUP(survey_deinit) struct survey s = { .diff = diff };
 
 	for (int side = 0; side < DIFF_SIDES; side++)
 		hash_map_init(&s.ids[side], sizeof(uint32_t));
 	hash_map_init(&s.pair_ids, 2 * sizeof(uint32_t));
 	hash_map_init(&s.file_ids, 3 * sizeof(uint32_t));
-	if (!made)
-		return error_set_memory(err);
-	if (!string_table_create((size_t)4 << 30, &made->paths, err))
-		return false;
+	made->paths = string_table_begin((size_t)4 << 30);
 	s.paths = made->paths;
-	if (!survey_functions(&s, err) || !survey_lines(&s, DIFF_BASE, profiles[DIFF_BASE], err) ||
-		!survey_lines(&s, DIFF_HEAD, profiles[DIFF_HEAD], err) || !pair_line_files(&s, err))
-		return false;
-	if (!ARRAY_ZEROED(&made->partners, string_table_count(made->paths) + 1, err))
-		return false;
+	survey_functions(&s);
+	survey_lines(&s, DIFF_BASE, profiles[DIFF_BASE]);
+	survey_lines(&s, DIFF_HEAD, profiles[DIFF_HEAD]);
+	pair_line_files(&s);
+	made->partners = memory_zeroed(string_table_count(made->paths) + 1, sizeof(*made->partners));
 	file_pairs_join(&s, made->partners);
 	*pairs = TAKE(made);
-	return true;
 }
 
 const char *diff_file_partner(const struct diff_file_pairs *pairs, const char *path, size_t bytes)

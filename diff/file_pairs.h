@@ -15,9 +15,8 @@ struct diff_file_pairs;
  * Finds pairs of files; `diff` is the comparison of the whole, and `profiles` are those that it was made of, both of
  * two sides.
  */
-COMMON_MUST_CHECK
-bool diff_file_pairs_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	struct diff_file_pairs **pairs, struct error *err);
+void diff_file_pairs_create(
+	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], struct diff_file_pairs **pairs);
 void diff_file_pairs_destroy(struct diff_file_pairs *pairs);
 
 /*

@@ -63,15 +63,13 @@ void diff_groups_destroy(struct diff_groups *groups)
 	free(groups);
 }
 
-static bool grouping_init(struct diff_grouping *g, struct error *err)
+static void grouping_init(struct diff_grouping *g)
 {
 	const struct diff *diff = g->diff;
 
 	hash_map_init(&g->part_ids, 2 * sizeof(uint32_t));
-	g->groups = calloc(1, sizeof(*g->groups));
-	g->owners = malloc((diff->node_count + 1) * sizeof(*g->owners));
-	if (!g->groups || !g->owners)
-		return error_set_memory(err);
+	g->groups = memory_zeroed(1, sizeof(*g->groups));
+	g->owners = memory_alloc((diff->node_count + 1) * sizeof(*g->owners));
 	g->groups->key = profile_selection_key_name(g->key);
 	union_tree_find_owners(diff, g->owners);
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -79,18 +77,15 @@ static bool grouping_init(struct diff_grouping *g, struct error *err)
 
 		if (!profile)
 			continue;
-		if (!ARRAY_ZEROED(&g->values[side], profile->sample_count + 1, err) ||
-			!ARRAY_ZEROED(&g->left_out[side], profile->sample_count + 1, err))
-			return false;
+		g->values[side] = memory_zeroed(profile->sample_count + 1, sizeof(*g->values[side]));
+		g->left_out[side] = memory_zeroed(profile->sample_count + 1, sizeof(*g->left_out[side]));
 		g->metric[side] =
 			profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
 		if (g->metric[side] == PROFILE_NONE)
 			g->metric[side] = 0;
 	}
-	if (!string_table_create((size_t)4 << 30, &g->groups->strings, err))
-		return false;
+	g->groups->strings = string_table_begin((size_t)4 << 30);
 	load_find_waiting(diff, &g->waiting);
-	return true;
 }
 
 /* ---- Which sample is in which group ---- */
@@ -99,14 +94,12 @@ static bool grouping_init(struct diff_grouping *g, struct error *err)
  * A function, or a module, that has another name in head is one (match/align.h): the diff's functions know. A wait
  * counts to the module of what waits.
  */
-static bool find_of_functions(struct diff_grouping *g, int side, struct error *err)
+static void find_of_functions(struct diff_grouping *g, int side)
 {
 	const struct diff *diff = g->diff;
 	bool by_module = g->key->key == PROFILE_SELECT_MODULE;
-	CLEANUP(cleanup_free) uint32_t *found = malloc((diff->function_count + 1) * sizeof(*found));
+	CLEANUP(cleanup_free) uint32_t *found = memory_alloc((diff->function_count + 1) * sizeof(*found));
 
-	if (!found)
-		return error_set_memory(err);
 	memset(found, 0xff, diff->function_count * sizeof(*found));
 	for (size_t i = 0; i < g->profiles[side]->sample_count; i++) {
 		uint32_t node = diff->sample_nodes[side][i], function;
@@ -119,12 +112,10 @@ static bool find_of_functions(struct diff_grouping *g, int side, struct error *e
 		function = diff->nodes[g->owners[node]].function;
 		name = diff_string(
 			diff, by_module ? diff->functions[function].module : diff->functions[function].shown);
-		if (found[function] == UINT32_MAX &&
-			!string_table_add(g->groups->strings, name, strlen(name), &found[function], err))
-			return false;
+		if (found[function] == UINT32_MAX)
+			found[function] = string_table_enter(g->groups->strings, name, strlen(name));
 		g->values[side][i] = found[function];
 	}
-	return true;
 }
 
 /* Adds a file of base, or a line in it, as head calls it. */
@@ -136,22 +127,21 @@ static bool add_as_in_head(const struct diff_grouping *g, const char *value, uin
 
 	buffer_append_string(&text, path ? path : "");
 	buffer_append_string(&text, path ? value + bytes : value);
-	return buffer_ok(&text, err) &&
-	       string_table_add(g->groups->strings, text.data ? text.data : "", text.size, group, err);
+	if (!buffer_ok(&text, err))
+		return false;
+	*group = string_table_enter(g->groups->strings, text.data ? text.data : "", text.size);
+	return true;
 }
 
 static bool find_of_base_files(struct diff_grouping *g, struct error *err)
 {
 	const struct profile *base = g->profiles[DIFF_BASE];
 	CLEANUP(cleanup_free) uint32_t *groups = NULL;
-	struct string_table *names = NULL;
+	struct string_table *names = string_table_begin((size_t)4 << 30);
 	uint32_t *values = g->values[DIFF_BASE];
-	bool ok = string_table_create((size_t)4 << 30, &names, err) &&
-		  profile_find_values(base, g->key, names, values, err);
+	bool ok = profile_find_values(base, g->key, names, values, err);
 
-	groups = ok ? calloc(string_table_count(names) + 1, sizeof(*groups)) : NULL;
-	if (ok && !groups)
-		ok = error_set_memory(err);
+	groups = memory_zeroed(string_table_count(names) + 1, sizeof(*groups));
 	for (uint32_t i = 0; ok && i < string_table_count(names); i++)
 		ok = add_as_in_head(g, string_table_get(names, i), &groups[i], err);
 	for (size_t i = 0; ok && i < base->sample_count; i++)
@@ -162,8 +152,10 @@ static bool find_of_base_files(struct diff_grouping *g, struct error *err)
 
 static bool diff_groups_find_values(struct diff_grouping *g, int side, struct error *err)
 {
-	if (g->key->key <= PROFILE_SELECT_MODULE)
-		return find_of_functions(g, side, err);
+	if (g->key->key <= PROFILE_SELECT_MODULE) {
+		find_of_functions(g, side);
+		return true;
+	}
 	if (side == DIFF_BASE && g->files && profile_key_has_path(g->key))
 		return find_of_base_files(g, err);
 	return profile_find_values(g->profiles[side], g->key, g->groups->strings, g->values[side], err);
@@ -195,24 +187,20 @@ static double diff_groups_metric_of(const struct diff_grouping *g, int side, siz
 	return (double)profile->values[sample * profile->value_type_count + g->metric[side]];
 }
 
-static bool diff_groups_add_part(
-	struct diff_grouping *g, uint32_t group, uint32_t function, int side, double time, struct error *err)
+static void diff_groups_add_part(struct diff_grouping *g, uint32_t group, uint32_t function, int side, double time)
 {
 	uint32_t key[2] = { group, function }, *id;
 	bool added;
 
-	if (!hash_map_add(&g->part_ids, key, (uint32_t)g->part_count, &id, &added, err))
-		return false;
+	id = hash_map_enter(&g->part_ids, key, (uint32_t)g->part_count, &added);
 	if (added) {
-		if (!ARRAY_APPEND(&g->parts, &g->part_capacity, &g->part_count, ARRAY_MAX_IDS, err,
-			    (struct group_part){ .group = group, .function = function }))
-			return false;
+		ARRAY_PUSH(&g->parts, &g->part_capacity, &g->part_count,
+			(struct group_part){ .group = group, .function = function });
 	}
 	g->parts[*id].time[side] += time;
-	return true;
 }
 
-static bool diff_groups_sum_side(struct diff_grouping *g, int side, struct error *err)
+static void diff_groups_sum_side(struct diff_grouping *g, int side)
 {
 	const struct diff *diff = g->diff;
 	const struct profile *profile = g->profiles[side];
@@ -226,11 +214,9 @@ static bool diff_groups_sum_side(struct diff_grouping *g, int side, struct error
 			continue;
 		g->times[side][group] += time;
 		g->waits[group] += g->waiting[node] ? time : 0;
-		if (node != 0 &&
-			!diff_groups_add_part(g, group, diff->nodes[g->owners[node]].function, side, time, err))
-			return false;
+		if (node != 0)
+			diff_groups_add_part(g, group, diff->nodes[g->owners[node]].function, side, time);
 	}
-	return true;
 }
 
 static int by_group(const void *left, const void *right)
@@ -240,20 +226,19 @@ static int by_group(const void *left, const void *right)
 	return a->group != b->group ? ORDER(a->group, b->group) : ORDER(a->function, b->function);
 }
 
-static bool sum_parts(struct diff_grouping *g, struct error *err)
+static void sum_parts(struct diff_grouping *g)
 {
 	size_t count = string_table_count(g->groups->strings);
 
-	if (!ARRAY_ZEROED(&g->waits, count + 1, err) || !ARRAY_ZEROED(&g->mixes, count + 1, err) ||
-		!ARRAY_ZEROED(&g->times[DIFF_BASE], count + 1, err) ||
-		!ARRAY_ZEROED(&g->times[DIFF_HEAD], count + 1, err))
-		return false;
+	g->waits = memory_zeroed(count + 1, sizeof(*g->waits));
+	g->mixes = memory_zeroed(count + 1, sizeof(*g->mixes));
+	g->times[DIFF_BASE] = memory_zeroed(count + 1, sizeof(*g->times[DIFF_BASE]));
+	g->times[DIFF_HEAD] = memory_zeroed(count + 1, sizeof(*g->times[DIFF_HEAD]));
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (g->profiles[side] && !diff_groups_sum_side(g, side, err))
-			return false;
+		if (g->profiles[side])
+			diff_groups_sum_side(g, side);
 	if (g->part_count > 0)
 		qsort(g->parts, g->part_count, sizeof(*g->parts), by_group);
-	return true;
 }
 
 static enum mix_kind diff_groups_kind_of(const struct diff_grouping *g, const struct diff_function *f)
@@ -291,13 +276,11 @@ static bool diff_groups_regroup_side(const struct diff_grouping *g, int side, st
 {
 	const struct profile *profile = g->profiles[side];
 	uint32_t count = string_table_count(g->groups->strings), used = 0;
-	CLEANUP(cleanup_free) const char **names = malloc((count + 1) * sizeof(*names));
-	CLEANUP(cleanup_free) uint32_t *first = malloc((profile->sample_count + 1) * sizeof(*first));
-	CLEANUP(cleanup_free) uint32_t *groups = malloc((profile->sample_count + 1) * sizeof(*groups));
+	CLEANUP(cleanup_free) const char **names = memory_alloc((count + 1) * sizeof(*names));
+	CLEANUP(cleanup_free) uint32_t *first = memory_alloc((profile->sample_count + 1) * sizeof(*first));
+	CLEANUP(cleanup_free) uint32_t *groups = memory_alloc((profile->sample_count + 1) * sizeof(*groups));
 	struct profile_regrouping regrouping = { .group_count = count, .rest = DIFF_NO_VALUE };
 
-	if (!names || !first || !groups)
-		return error_set_memory(err);
 	for (uint32_t i = 0; i < count; i++)
 		names[i] = string_table_get(g->groups->strings, i);
 	for (size_t i = 0; i < profile->sample_count; i++) {
@@ -336,13 +319,12 @@ static bool diff_groups_compare_sides(const struct diff_grouping *g, struct diff
 
 /* ---- Rows ---- */
 
-static bool allocate_rows(struct diff_grouping *g, struct error *err)
+static void allocate_rows(struct diff_grouping *g)
 {
 	struct diff_groups *groups = g->groups;
 	size_t count = string_table_count(groups->strings);
 
-	if (!ARRAY_ZEROED(&groups->items, count + 1, err))
-		return false;
+	groups->items = memory_zeroed(count + 1, sizeof(*groups->items));
 	for (uint32_t i = 0; i < count; i++) {
 		struct diff_group *group = &groups->items[i];
 		const double scaled[DIFF_SIDES] = { g->times[DIFF_BASE][i], g->times[DIFF_HEAD][i] };
@@ -351,7 +333,7 @@ static bool allocate_rows(struct diff_grouping *g, struct error *err)
 		group->time = totals_estimate(scaled, 1);
 	}
 	groups->count = count;
-	return string_table_add(groups->strings, DIFF_NO_VALUE, strlen(DIFF_NO_VALUE), &groups->items[0].value, err);
+	groups->items[0].value = string_table_enter(groups->strings, DIFF_NO_VALUE, strlen(DIFF_NO_VALUE));
 }
 
 static void count_samples(const struct diff_grouping *g)
@@ -445,15 +427,16 @@ bool diff_groups_create(const struct diff *diff, const struct profile *const pro
 	CLEANUP(diff_cleanup) struct diff *compared = NULL;
 	bool two_sided = diff->sides == DIFF_SIDES;
 
-	if (!grouping_init(&g, err) || !diff_groups_find_groups(&g, err) || !sum_parts(&g, err))
+	grouping_init(&g);
+	if (!diff_groups_find_groups(&g, err))
 		return false;
+	sum_parts(&g);
 	if (two_sided) {
 		mix_groups(&g);
 		if (!diff_groups_compare_sides(&g, &compared, err))
 			return false;
 	}
-	if (!allocate_rows(&g, err))
-		return false;
+	allocate_rows(&g);
 	count_samples(&g);
 	if (two_sided)
 		diff_groups_take_verdicts(&g, compared);

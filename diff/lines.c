@@ -106,21 +106,19 @@ static void frame_to_owner(const struct diff_lines_walk *walk, struct diff_lines
 
 /* ---- Places ---- */
 
-static bool diff_lines_add_place(struct diff_lines_walk *walk, const struct place_key *key,
-	const struct profile_line *line, uint32_t *id, struct error *err)
+static void diff_lines_add_place(
+	struct diff_lines_walk *walk, const struct place_key *key, const struct profile_line *line, uint32_t *id)
 {
 	struct diff_lines *lines = walk->lines;
 	uint32_t new_id = (uint32_t)lines->place_count, *found;
 	bool added = false;
 
-	if (!hash_map_add(&walk->ids, key, new_id, &found, &added, err))
-		return false;
+	found = hash_map_enter(&walk->ids, key, new_id, &added);
 	*id = *found;
 	if (!added)
-		return true;
-	if (!ARRAY_RESERVE(&lines->places, &walk->place_capacity, lines->place_count + 1, ARRAY_MAX_IDS, err) ||
-		!ARRAY_RESERVE(&walk->met, &walk->met_capacity, lines->place_count + 1, ARRAY_MAX_IDS, err))
-		return false;
+		return;
+	ARRAY_GROW(&lines->places, &walk->place_capacity, lines->place_count + 1);
+	ARRAY_GROW(&walk->met, &walk->met_capacity, lines->place_count + 1);
 	walk->met[new_id] = 0;
 	lines->places[lines->place_count++] = (struct diff_place){
 		.function = key->function,
@@ -129,7 +127,6 @@ static bool diff_lines_add_place(struct diff_lines_walk *walk, const struct plac
 		.line = key->line,
 		.samples = walk->samples ? 0 : NAN,
 	};
-	return true;
 }
 
 /*
@@ -161,8 +158,8 @@ static bool is_of_split_function(
 }
 
 /* The place of a frame, which is made where there is none yet; PROFILE_NONE: its function is not wanted. */
-static bool diff_lines_place_of(
-	struct diff_lines_walk *walk, uint32_t stack, uint32_t depth, uint32_t node, uint32_t *place, struct error *err)
+static void diff_lines_place_of(
+	struct diff_lines_walk *walk, uint32_t stack, uint32_t depth, uint32_t node, uint32_t *place)
 {
 	const struct profile_location *location = diff_lines_location_of(walk, stack);
 	const struct profile_line *line = NULL;
@@ -170,28 +167,26 @@ static bool diff_lines_place_of(
 
 	*place = PROFILE_NONE;
 	if (node == 0)
-		return true;
+		return;
 	key.function = diff_lines_function_of(walk->diff, node);
 	if (!walk->wanted[key.function])
-		return true;
+		return;
 	if (depth < location->line_count) {
 		uint32_t *known = &walk->known[location->first_line + depth];
 
 		if (is_of_split_function(walk, location, depth))
-			return true;
+			return;
 		if (*known != HASH_MAP_NONE && walk->lines->places[*known].function == key.function) {
 			*place = *known;
-			return true;
+			return;
 		}
 		line = &walk->profile->lines[location->first_line + depth];
 		key.file = line->file ? line->file : walk->profile->functions[line->function].file;
 		key.line = line->line;
 	}
-	if (!diff_lines_add_place(walk, &key, line, place, err))
-		return false;
+	diff_lines_add_place(walk, &key, line, place);
 	if (line)
 		walk->known[location->first_line + depth] = *place;
-	return true;
 }
 
 /* ---- Chains ---- */
@@ -210,23 +205,21 @@ static bool chain_has(const struct diff_lines_walk *walk, uint32_t chain, uint32
 }
 
 /* Moves `*chain` to itself with one place more. */
-static bool diff_lines_extend(struct diff_lines_walk *walk, uint32_t place, uint32_t *chain, struct error *err)
+static void diff_lines_extend(struct diff_lines_walk *walk, uint32_t place, uint32_t *chain)
 {
 	struct diff_lines *lines = walk->lines;
 	size_t count = lines->chain_count;
 
-	if (!ARRAY_RESERVE(&lines->chains, &walk->chain_capacity, count + 1, ARRAY_MAX_IDS, err) ||
-		!ARRAY_RESERVE(&walk->masks, &walk->mask_capacity, count + 1, ARRAY_MAX_IDS, err))
-		return false;
+	ARRAY_GROW(&lines->chains, &walk->chain_capacity, count + 1);
+	ARRAY_GROW(&walk->masks, &walk->mask_capacity, count + 1);
 	lines->chains[count] = (struct diff_chain){ *chain, place };
 	walk->masks[count] = count > 0 ? walk->masks[*chain] | mask_of(place) : 0;
 	*chain = (uint32_t)count;
 	lines->chain_count++;
-	return true;
 }
 
 /* Adds the frames of one location to the chain of its callers, the outermost first. */
-static bool chain_stack(struct diff_lines_walk *walk, uint32_t stack, struct error *err)
+static void chain_stack(struct diff_lines_walk *walk, uint32_t stack)
 {
 	uint32_t chain = walk->lines->stack_chains[walk->profile->stacks[stack].parent], node = walk->nodes[stack];
 	uint32_t count = diff_lines_location_of(walk, stack)->line_count, place;
@@ -237,26 +230,21 @@ static bool chain_stack(struct diff_lines_walk *walk, uint32_t stack, struct err
 		node = node ? walk->diff->nodes[node].parent : 0;
 	}
 	for (uint32_t depth = count; depth-- > 0;) {
-		if (!diff_lines_place_of(walk, stack, depth, walk->path[depth], &place, err))
-			return false;
-		if (place != PROFILE_NONE && !chain_has(walk, chain, place) &&
-			!diff_lines_extend(walk, place, &chain, err))
-			return false;
+		diff_lines_place_of(walk, stack, depth, walk->path[depth], &place);
+		if (place != PROFILE_NONE && !chain_has(walk, chain, place))
+			diff_lines_extend(walk, place, &chain);
 	}
 	walk->lines->stack_chains[stack] = chain;
-	return true;
 }
 
-static bool chain_stacks(struct diff_lines_walk *walk, struct error *err)
+static void chain_stacks(struct diff_lines_walk *walk)
 {
 	uint32_t none = 0;
 
-	if (!diff_lines_extend(walk, PROFILE_NONE, &none, err))
-		return false;
+	diff_lines_extend(walk, PROFILE_NONE, &none);
 	for (uint32_t stack = 1; stack < walk->profile->stack_count; stack++)
-		if (walk->nodes[stack] && !chain_stack(walk, stack, err))
-			return false;
-	return true;
+		if (walk->nodes[stack])
+			chain_stack(walk, stack);
 }
 
 /* ---- Sums ---- */
@@ -299,19 +287,17 @@ static void diff_lines_place_stacks(struct diff_lines_walk *walk, enum diff_side
  * Notes that a line is one of those that samples of a stack, whose owners begin at `start`, are at; `self`: the line
  * itself, if that is it.
  */
-static bool add_owner(struct diff_lines_walk *walk, size_t start, uint32_t self, uint32_t place, struct error *err)
+static void add_owner(struct diff_lines_walk *walk, size_t start, uint32_t self, uint32_t place)
 {
-	if (!ARRAY_RESERVE(&walk->lines->owners, &walk->owner_capacity, walk->owner_count + 2, ARRAY_MAX_IDS, err))
-		return false;
+	ARRAY_GROW(&walk->lines->owners, &walk->owner_capacity, walk->owner_count + 2);
 	if (walk->owner_count == start)
 		walk->lines->owners[walk->owner_count++] = self;
 	if (self == PROFILE_NONE)
 		walk->lines->owners[walk->owner_count++] = place;
-	return true;
 }
 
 /* Adds the samples that end at a stack to the line that was executing, and to those that this was inlined at. */
-static bool add_self(struct diff_lines_walk *walk, uint32_t stack, struct error *err)
+static void add_self(struct diff_lines_walk *walk, uint32_t stack)
 {
 	struct diff_lines_frame frame = { stack, walk->nodes[stack], 0 };
 	size_t start = walk->owner_count;
@@ -324,29 +310,24 @@ static bool add_self(struct diff_lines_walk *walk, uint32_t stack, struct error 
 		struct diff_place *place;
 		uint32_t id;
 
-		if (!diff_lines_place_of(walk, frame.stack, frame.depth, frame.node, &id, err))
-			return false;
+		diff_lines_place_of(walk, frame.stack, frame.depth, frame.node, &id);
 		if (id == PROFILE_NONE || walk->met[id] == stack)
 			continue;
-		if (!add_owner(walk, start, frame.depth == first ? id : PROFILE_NONE, id, err))
-			return false;
+		add_owner(walk, start, frame.depth == first ? id : PROFILE_NONE, id);
 		walk->met[id] = stack;
 		place = &walk->lines->places[id];
 		place->self += frame.depth == first ? walk->values[stack] : 0;
 		place->inlined += walk->values[stack];
 	} while (diff_lines_frame_up(walk, &frame) && frame.stack == owner_stack);
-	return true;
 }
 
 /* A chain has each place once, so what is at it or above it is the place's total. */
-static bool diff_lines_add_totals(struct diff_lines_walk *walk, struct error *err)
+static void diff_lines_add_totals(struct diff_lines_walk *walk)
 {
 	struct diff_lines *lines = walk->lines;
-	CLEANUP(cleanup_free) double *values = calloc(lines->chain_count, sizeof(*values));
-	CLEANUP(cleanup_free) double *samples = calloc(lines->chain_count, sizeof(*samples));
+	CLEANUP(cleanup_free) double *values = memory_zeroed(lines->chain_count, sizeof(*values));
+	CLEANUP(cleanup_free) double *samples = memory_zeroed(lines->chain_count, sizeof(*samples));
 
-	if (!values || !samples)
-		return error_set_memory(err);
 	for (size_t stack = 1; stack < walk->profile->stack_count; stack++) {
 		values[lines->stack_chains[stack]] += walk->values[stack];
 		samples[lines->stack_chains[stack]] += walk->samples ? walk->samples[stack] : 0;
@@ -359,10 +340,9 @@ static bool diff_lines_add_totals(struct diff_lines_walk *walk, struct error *er
 		values[chain->parent] += values[i];
 		samples[chain->parent] += samples[i];
 	}
-	return true;
 }
 
-static bool walk_init(struct diff_lines_walk *walk, enum diff_side side, struct error *err)
+static void walk_init(struct diff_lines_walk *walk, enum diff_side side)
 {
 	const struct profile *profile = walk->profile;
 	const struct diff *diff = walk->diff;
@@ -375,40 +355,33 @@ static bool walk_init(struct diff_lines_walk *walk, enum diff_side side, struct 
 	for (size_t i = 0; i < profile->location_count; i++)
 		most = profile->locations[i].line_count > most ? profile->locations[i].line_count : most;
 	hash_map_init(&walk->ids, sizeof(struct place_key));
-	walk->lines = calloc(1, sizeof(*walk->lines));
-	walk->values = calloc(profile->stack_count + 1, sizeof(*walk->values));
-	walk->samples = is_counted ? calloc(profile->stack_count + 1, sizeof(*walk->samples)) : NULL;
-	walk->nodes = calloc(profile->stack_count + 1, sizeof(*walk->nodes));
-	walk->ends = calloc(profile->stack_count + 1, sizeof(*walk->ends));
-	walk->known = malloc((profile->line_count + 1) * sizeof(*walk->known));
-	walk->path = malloc(most * sizeof(*walk->path));
-	if (!walk->lines || !walk->values || (is_counted && !walk->samples) || !walk->nodes || !walk->ends ||
-		!walk->known || !walk->path)
-		return error_set_memory(err);
+	walk->lines = memory_zeroed(1, sizeof(*walk->lines));
+	walk->values = memory_zeroed(profile->stack_count + 1, sizeof(*walk->values));
+	walk->samples = is_counted ? memory_zeroed(profile->stack_count + 1, sizeof(*walk->samples)) : NULL;
+	walk->nodes = memory_zeroed(profile->stack_count + 1, sizeof(*walk->nodes));
+	walk->ends = memory_zeroed(profile->stack_count + 1, sizeof(*walk->ends));
+	walk->known = memory_alloc((profile->line_count + 1) * sizeof(*walk->known));
+	walk->path = memory_alloc(most * sizeof(*walk->path));
 	memset(walk->known, 0xff, (profile->line_count + 1) * sizeof(*walk->known));
-	if (!ARRAY_ZEROED(&walk->lines->stack_chains, profile->stack_count + 1, err) ||
-		!ARRAY_ZEROED(&walk->lines->first_owner, profile->stack_count + 2, err))
-		return false;
+	walk->lines->stack_chains = memory_zeroed(profile->stack_count + 1, sizeof(*walk->lines->stack_chains));
+	walk->lines->first_owner = memory_zeroed(profile->stack_count + 2, sizeof(*walk->lines->first_owner));
 	diff_lines_place_stacks(walk, side);
-	return true;
 }
 
-bool diff_lines_create(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
-	struct diff_lines **lines, struct error *err)
+void diff_lines_create(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
+	struct diff_lines **lines)
 {
 	CLEANUP(diff_lines_walk_deinit)
 	struct diff_lines_walk walk = { .diff = diff, .profile = profile, .wanted = wanted };
 
-	if (!walk_init(&walk, side, err) || !chain_stacks(&walk, err))
-		return false;
+	walk_init(&walk, side);
+	chain_stacks(&walk);
 	for (uint32_t stack = 1; stack < profile->stack_count; stack++) {
-		if (walk.ends[stack] && !add_self(&walk, stack, err))
-			return false;
+		if (walk.ends[stack])
+			add_self(&walk, stack);
 		walk.lines->first_owner[stack + 1] = (uint32_t)walk.owner_count;
 	}
-	if (!diff_lines_add_totals(&walk, err))
-		return false;
+	diff_lines_add_totals(&walk);
 	walk.lines->stack_values = TAKE(walk.values);
 	*lines = TAKE(walk.lines);
-	return true;
 }

@@ -47,9 +47,8 @@ struct diff_lines {
  * Finds the lines of the functions that are wanted ([function of the diff]) on one side, in one pass over the stacks of
  * its profile, which is the one that the diff was made of.
  */
-COMMON_MUST_CHECK
-bool diff_lines_create(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
-	struct diff_lines **lines, struct error *err);
+void diff_lines_create(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
+	struct diff_lines **lines);
 void diff_lines_destroy(struct diff_lines *lines);
 
 static inline void diff_lines_cleanup(struct diff_lines **lines)
@@ -79,17 +78,13 @@ struct diff_line {
  * lines that are in the function's own file. Lines of base and head are paired in their order of numbers where the
  * function's code has as many sampled lines, else by number.
  */
-COMMON_MUST_CHECK
-bool diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
-	struct diff_line *line, struct error *err);
+void diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
+	struct diff_line *line);
 
 /* The same of each function whose own change is proven, in a diff of two sides: [function] the line; 0 for all others.
  */
-COMMON_MUST_CHECK
-bool diff_changed_lines(
-	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t *lines, struct error *err);
+void diff_changed_lines(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t *lines);
 
 /* Appends where that is: "json.py:41"; nothing where no line is known. Not cleaned. */
-COMMON_MUST_CHECK
-bool diff_append_place(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
-	struct buffer *out, struct error *err);
+void diff_append_place(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
+	struct buffer *out);

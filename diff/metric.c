@@ -214,9 +214,10 @@ bool metric_choose(struct diff_build *build, struct error *err)
 	diff->is_time = !diff->is_exact && (metric.kind == PROFILE_METRIC_TIME || metric.kind == PROFILE_METRIC_OTHER);
 	diff->waiting = waiting_of(head, build->metric[DIFF_HEAD]);
 	diff->is_idle = diff->waiting == DIFF_WAITING_ALL && build->metric[DIFF_HEAD] == profile_wait_values(head).idle;
-	return build_text(diff, err, &diff->metric_words, "%s", metric.words) &&
-	       build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&
-	       build_text(diff, err, &diff->unit, "%s", unit_name(head, build->metric[DIFF_HEAD]));
+	build_text(diff, &diff->metric_words, "%s", metric.words);
+	build_text(diff, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD]));
+	build_text(diff, &diff->unit, "%s", unit_name(head, build->metric[DIFF_HEAD]));
+	return true;
 }
 
 enum profile_metric_kind metric_kind(const struct diff_build *build)

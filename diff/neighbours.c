@@ -40,18 +40,17 @@ static void neighbourhood_deinit(struct neighbourhood *n)
 	free(n->names);
 }
 
-static bool neighbourhood_init(struct neighbourhood *n, struct error *err)
+static void neighbourhood_init(struct neighbourhood *n)
 {
 	size_t groups = n->diff->function_count + 1;
 
-	if (!ARRAY_ZEROED(&n->places, n->diff->node_count + 1, err) || !ARRAY_ZEROED(&n->texts, groups, err) ||
-		!ARRAY_ZEROED(&n->names, groups, err))
-		return false;
+	n->places = memory_zeroed(n->diff->node_count + 1, sizeof(*n->places));
+	n->texts = memory_zeroed(groups, sizeof(*n->texts));
+	n->names = memory_zeroed(groups, sizeof(*n->names));
 	for (size_t i = 0; i < groups; i++) {
 		snprintf(n->texts[i], NAME_BYTES, "%zu", i);
 		n->names[i] = n->texts[i];
 	}
-	return true;
 }
 
 /* Each stack counts once: for the caller of the outermost frame that is meant, and for what the innermost one calls. */
@@ -86,12 +85,10 @@ static bool neighbours_regroup_side(const struct neighbourhood *n, enum diff_sid
 {
 	const struct profile *profile = n->profiles[side];
 	size_t none = n->diff->function_count;
-	CLEANUP(cleanup_free) uint32_t *first = calloc(profile->sample_count + 1, sizeof(*first));
-	CLEANUP(cleanup_free) uint32_t *groups = calloc(profile->sample_count + 1, sizeof(*groups));
-	CLEANUP(cleanup_free) bool *left_out = calloc(profile->sample_count + 1, sizeof(*left_out));
+	CLEANUP(cleanup_free) uint32_t *first = memory_zeroed(profile->sample_count + 1, sizeof(*first));
+	CLEANUP(cleanup_free) uint32_t *groups = memory_zeroed(profile->sample_count + 1, sizeof(*groups));
+	CLEANUP(cleanup_free) bool *left_out = memory_zeroed(profile->sample_count + 1, sizeof(*left_out));
 
-	if (!first || !groups || !left_out)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const struct neighbours_place *place = &n->places[n->diff->sample_nodes[side][i]];
 		uint32_t neighbour = is_callees ? place->callee : place->caller;
@@ -121,11 +118,9 @@ static int compare_neighbours(const void *left, const void *right)
 	return one != other ? ORDER(other, one) : ORDER(a->function, b->function);
 }
 
-static bool take_rows(
-	const struct neighbourhood *n, const struct diff *rows, struct diff_neighbour_list *list, struct error *err)
+static void take_rows(const struct neighbourhood *n, const struct diff *rows, struct diff_neighbour_list *list)
 {
-	if (!ARRAY_ZEROED(&list->rows, rows->function_count + 1, err))
-		return false;
+	list->rows = memory_zeroed(rows->function_count + 1, sizeof(*list->rows));
 	for (size_t i = 0; i < rows->function_count; i++) {
 		const struct diff_function *f = &rows->functions[i];
 		size_t group = strtoul(diff_string(rows, f->name), NULL, 10);
@@ -141,7 +136,6 @@ static bool take_rows(
 		};
 	}
 	qsort(list->rows, list->count, sizeof(*list->rows), compare_neighbours);
-	return true;
 }
 
 static bool neighbours_compare_sides(
@@ -169,7 +163,8 @@ static bool neighbours_collect(
 		/* Functions that were met in interrupts alone have no time of the program's. */
 		return why.code == ERROR_EMPTY;
 	}
-	return take_rows(n, rows, list, err);
+	take_rows(n, rows, list);
+	return true;
 }
 
 bool diff_neighbours_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
@@ -177,12 +172,9 @@ bool diff_neighbours_create(const struct diff *diff, const struct profile *const
 {
 	CLEANUP(neighbourhood_deinit)
 	struct neighbourhood n = { .diff = diff, .profiles = profiles, .meant = meant };
-	CLEANUP(diff_neighbours_cleanup) struct diff_neighbours *made = calloc(1, sizeof(*made));
+	CLEANUP(diff_neighbours_cleanup) struct diff_neighbours *made = memory_zeroed(1, sizeof(*made));
 
-	if (!made)
-		return error_set_memory(err);
-	if (!neighbourhood_init(&n, err))
-		return false;
+	neighbourhood_init(&n);
 	neighbours_find_places(&n);
 	if (!neighbours_collect(&n, false, &made->callers, err) || !neighbours_collect(&n, true, &made->callees, err))
 		return false;

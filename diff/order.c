@@ -109,15 +109,13 @@ static void move_functions(struct diff_function *functions, struct order_entry *
 	}
 }
 
-bool order_functions(struct diff_build *build, struct error *err)
+void order_functions(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) struct order_entry *entries = malloc((diff->function_count + 1) * sizeof(*entries));
-	CLEANUP(cleanup_free) uint32_t *new_ids = malloc((diff->function_count + 1) * sizeof(*new_ids));
+	CLEANUP(cleanup_free) struct order_entry *entries = memory_alloc((diff->function_count + 1) * sizeof(*entries));
+	CLEANUP(cleanup_free) uint32_t *new_ids = memory_alloc((diff->function_count + 1) * sizeof(*new_ids));
 	size_t count;
 
-	if (!entries || !new_ids)
-		return error_set_memory(err);
 	link_renamed(build);
 	count = collect_entries(build, entries);
 	append_others(build, entries, count);
@@ -134,5 +132,4 @@ bool order_functions(struct diff_build *build, struct error *err)
 	changes_reorder(diff, new_ids);
 	cause_reorder(&diff->cause, new_ids);
 	instances_reorder(diff, new_ids);
-	return true;
 }

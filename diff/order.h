@@ -8,5 +8,4 @@
  * that were merged into others. Entries of earlier names stay, empty, and refer to the new name. The last step of a
  * diff.
  */
-COMMON_MUST_CHECK
-bool order_functions(struct diff_build *build, struct error *err);
+void order_functions(struct diff_build *build);

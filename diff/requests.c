@@ -17,7 +17,7 @@ static const double least_answers = 100;
 
 /* ---- Sides ---- */
 
-static bool diff_requests_collect_side(struct diff_build *build, enum diff_side side, struct error *err)
+static void diff_requests_collect_side(struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];
 	struct diff_requests *requests = &build->diff->requests[side];
@@ -37,7 +37,7 @@ static bool diff_requests_collect_side(struct diff_build *build, enum diff_side 
 	requests->p50_ns = profile_latency_quantile(counts, 0.5);
 	requests->p90_ns = profile_latency_quantile(counts, 0.9);
 	requests->p99_ns = profile_latency_quantile(counts, 0.99);
-	return build_text(build->diff, err, &requests->event, "%s", profile_string(profile, profile->requests.event));
+	build_text(build->diff, &requests->event, "%s", profile_string(profile, profile->requests.event));
 }
 
 /* ---- Latencies ---- */
@@ -113,12 +113,11 @@ static void judge_latency(struct diff_build *build)
 	latency->state = both_states(latency->p50, latency->p99);
 }
 
-bool requests_collect(struct diff_build *build, struct error *err)
+void requests_collect(struct diff_build *build)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (build->profiles[side] && !diff_requests_collect_side(build, (enum diff_side)side, err))
-			return false;
+		if (build->profiles[side])
+			diff_requests_collect_side(build, (enum diff_side)side);
 	if (build_two_sided(build))
 		judge_latency(build);
-	return true;
 }

@@ -16,5 +16,4 @@
  * both intervals together span less than another factor. Fewer answers than there must be, and all in between, are not
  * proven. Both quantiles together are more where one is more and the other not less.
  */
-COMMON_MUST_CHECK
-bool requests_collect(struct diff_build *build, struct error *err);
+void requests_collect(struct diff_build *build);

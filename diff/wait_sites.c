@@ -17,7 +17,7 @@ static const char *const *const waiting_functions = GLOBS("pthread_*", "__pthrea
 	"std::condition_variable*", "std::unique_lock<*", "std::lock_guard<*", "std::scoped_lock<*", "std::sys::*",
 	"std::sync::*", "parking_lot*", "sync.(*Mutex)*", "sync.runtime_*", "runtime.*");
 
-bool wait_sites_find_releases(struct diff_build *build, struct error *err)
+void wait_sites_find_releases(struct diff_build *build)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = build->profiles[side];
@@ -25,8 +25,7 @@ bool wait_sites_find_releases(struct diff_build *build, struct error *err)
 
 		if (count == 0)
 			continue;
-		if (!ARRAY_ZEROED(&build->release_nodes[side], count, err))
-			return false;
+		build->release_nodes[side] = memory_zeroed(count, sizeof(*build->release_nodes[side]));
 		for (size_t i = 0; i < count; i++) {
 			const struct profile_release *release = &profile->releases[i];
 			const uint32_t stacks[2] = { release->stack, release->releaser };
@@ -36,7 +35,6 @@ bool wait_sites_find_releases(struct diff_build *build, struct error *err)
 					build->union_nodes[side][build->trees[side]->stack_nodes[stacks[k]]];
 		}
 	}
-	return true;
 }
 
 /* ---- Places ---- */
@@ -90,38 +88,32 @@ static void collection_deinit(struct collection *c)
 	hash_map_deinit(&c->index);
 }
 
-static bool add_to_sum(
-	struct collection *c, const struct sum_key *key, enum diff_side side, double ns, struct error *err)
+static void add_to_sum(struct collection *c, const struct sum_key *key, enum diff_side side, double ns)
 {
 	uint32_t *slot;
 	bool added;
 
-	if (!hash_map_add(&c->index, key, (uint32_t)c->sum_count, &slot, &added, err))
-		return false;
+	slot = hash_map_enter(&c->index, key, (uint32_t)c->sum_count, &added);
 	if (added) {
-		if (!ARRAY_APPEND(&c->sums, &c->sum_capacity, &c->sum_count, ARRAY_MAX_IDS, err,
-			    (struct wait_sum){ .key = *key }))
-			return false;
+		ARRAY_PUSH(&c->sums, &c->sum_capacity, &c->sum_count, (struct wait_sum){ .key = *key });
 	}
 	c->sums[*slot].raw[side] += ns;
-	return true;
 }
 
 /*
  * Adds the nanoseconds of a sample of waits: idle ones are a column of their own. Of the elapsed time they have those
  * in which nothing else ran.
  */
-static bool wait_sites_sum_nodes(struct collection *c, enum diff_side side, struct error *err)
+static void wait_sites_sum_nodes(struct collection *c, enum diff_side side)
 {
 	const struct diff *diff = c->build->diff;
 	const struct profile *profile = c->build->profiles[side];
 	struct profile_wait_values values;
 	uint32_t metric = c->build->metric[side];
 
-	if (!ARRAY_ZEROED(&c->ns[side], diff->node_count + 1, err))
-		return false;
+	c->ns[side] = memory_zeroed(diff->node_count + 1, sizeof(*c->ns[side]));
 	if (!profile || !profile_has_waits(profile))
-		return true;
+		return;
 	values = profile_wait_values(profile);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const int64_t *sample = &profile->values[i * profile->value_type_count];
@@ -131,10 +123,9 @@ static bool wait_sites_sum_nodes(struct collection *c, enum diff_side side, stru
 				? (double)sample[metric]
 				: (double)sample[values.off_cpu] + (double)sample[values.idle];
 	}
-	return true;
 }
 
-static bool collect_waits(struct collection *c, struct error *err)
+static void collect_waits(struct collection *c)
 {
 	struct diff *diff = c->build->diff;
 
@@ -148,27 +139,26 @@ static bool collect_waits(struct collection *c, struct error *err)
 		key.wait_class = (uint32_t)diff_wait_class(diff, &diff->functions[diff->nodes[node].function]);
 		key.function = wait_sites_responsible(diff, node);
 		for (int side = 0; side < DIFF_SIDES; side++) {
-			if (!add_to_sum(c, &key, (enum diff_side)side, c->ns[side][node], err))
-				return false;
+			add_to_sum(c, &key, (enum diff_side)side, c->ns[side][node]);
 			diff->waits[key.wait_class].raw[side] += c->ns[side][node];
 		}
 	}
-	return true;
 }
 
 /* Copies the name of a release's lock into the diff; 0: it has none. */
-static bool name_lock(const struct diff_build *build, enum diff_side side, const struct profile_release *release,
-	uint32_t *name, struct error *err)
+static void name_lock(
+	const struct diff_build *build, enum diff_side side, const struct profile_release *release, uint32_t *name)
 {
 	const struct profile *profile = build->profiles[side];
 	uint32_t from = release->lock < profile->lock_count ? profile->locks[release->lock].name : 0;
 
 	*name = 0;
-	return from == 0 || string_table_add(build->diff->strings, profile_string(profile, from),
-				    string_table_size(profile->strings, from), name, err);
+	if (from != 0)
+		*name = string_table_enter(
+			build->diff->strings, profile_string(profile, from), string_table_size(profile->strings, from));
 }
 
-static bool collect_release(struct collection *c, enum diff_side side, size_t release, struct error *err)
+static void collect_release(struct collection *c, enum diff_side side, size_t release)
 {
 	const struct diff *diff = c->build->diff;
 	const struct profile_release *r = &c->build->profiles[side]->releases[release];
@@ -177,33 +167,32 @@ static bool collect_release(struct collection *c, enum diff_side side, size_t re
 	double ns = (double)r->weight_ns;
 
 	if (!build_is_wait(diff, nodes[0]))
-		return true;
+		return;
 	key.wait_class = (uint32_t)diff_wait_class(diff, &diff->functions[diff->nodes[nodes[0]].function]);
 	key.kind = SUM_RELEASER;
 	key.id = wait_sites_responsible(diff, nodes[1]);
-	if (key.id != PROFILE_NONE && !add_to_sum(c, &key, side, ns, err))
-		return false;
+	if (key.id != PROFILE_NONE)
+		add_to_sum(c, &key, side, ns);
 	key.kind = SUM_LOCK;
-	if (!name_lock(c->build, side, r, &key.id, err))
-		return false;
-	if (key.id != 0)
-		return add_to_sum(c, &key, side, ns, err);
+	name_lock(c->build, side, r, &key.id);
+	if (key.id != 0) {
+		add_to_sum(c, &key, side, ns);
+		return;
+	}
 	/* Locks of different recordings that have no name are not the same one; those of head are told from each other.
 	 */
 	if (side != DIFF_HEAD || r->lock >= c->build->profiles[side]->lock_count)
-		return true;
+		return;
 	key.kind = SUM_NAMELESS_LOCK;
 	key.id = r->lock + 1;
-	return add_to_sum(c, &key, side, ns, err);
+	add_to_sum(c, &key, side, ns);
 }
 
-static bool collect_releases(struct collection *c, struct error *err)
+static void collect_releases(struct collection *c)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		for (size_t i = 0; c->build->release_nodes[side] && i < c->build->profiles[side]->release_count; i++)
-			if (!collect_release(c, (enum diff_side)side, i, err))
-				return false;
-	return true;
+			collect_release(c, (enum diff_side)side, i);
 }
 
 /* Sums of a site follow each other, its waits first; those of one kind by falling time in head, then in base. */
@@ -279,19 +268,17 @@ static int by_falling_difference(const void *a, const void *b)
 	return x->wait_class != y->wait_class ? ORDER(x->wait_class, y->wait_class) : ORDER(x->function, y->function);
 }
 
-static bool make_sites(struct collection *c, struct error *err)
+static void make_sites(struct collection *c)
 {
 	struct diff *diff = c->build->diff;
 
-	if (!ARRAY_ZEROED(&diff->wait_sites, c->sum_count + 1, err) ||
-		!ARRAY_ZEROED(&diff->wait_releases, c->sum_count + 1, err))
-		return false;
+	diff->wait_sites = memory_zeroed(c->sum_count + 1, sizeof(*diff->wait_sites));
+	diff->wait_releases = memory_zeroed(c->sum_count + 1, sizeof(*diff->wait_releases));
 	if (c->sum_count > 0)
 		qsort(c->sums, c->sum_count, sizeof(*c->sums), by_site);
 	fill_sites(diff, c->sums, c->sum_count);
 	if (diff->wait_site_count > 0)
 		qsort(diff->wait_sites, diff->wait_site_count, sizeof(*diff->wait_sites), by_falling_difference);
-	return true;
 }
 
 /* ---- Classes ---- */
@@ -313,22 +300,21 @@ static void estimate_classes(struct diff *diff)
 	}
 }
 
-bool wait_sites_collect(struct diff_build *build, struct error *err)
+void wait_sites_collect(struct diff_build *build)
 {
 	CLEANUP(collection_deinit) struct collection c = { .build = build };
 
 	for (int side = 0; side < DIFF_SIDES; side++)
 		build->diff->has_waits |= build->profiles[side] && profile_has_waits(build->profiles[side]);
 	if (!build->diff->has_waits)
-		return true;
+		return;
 	hash_map_init(&c.index, sizeof(struct sum_key));
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!wait_sites_sum_nodes(&c, (enum diff_side)side, err))
-			return false;
-	if (!collect_waits(&c, err) || !collect_releases(&c, err) || !make_sites(&c, err))
-		return false;
+		wait_sites_sum_nodes(&c, (enum diff_side)side);
+	collect_waits(&c);
+	collect_releases(&c);
+	make_sites(&c);
 	estimate_classes(build->diff);
-	return true;
 }
 
 /* ---- The functions' final order ---- */

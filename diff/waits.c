@@ -49,28 +49,24 @@ static void waits_work_deinit(struct waits_work *w)
 	free(w->callers);
 }
 
-static bool work_init(struct waits_work *w, struct error *err)
+static void work_init(struct waits_work *w)
 {
 	size_t nodes = w->diff->node_count, functions = w->diff->function_count + 1;
 	size_t releases = w->profile->release_count + 1;
 	struct waits_side *side = w->side;
 
-	w->classes = malloc(w->profile->sample_count + 1);
-	w->sums = calloc(nodes + 1, sizeof(*w->sums));
-	w->outermost = calloc(nodes + 1, sizeof(*w->outermost));
-	w->sites = calloc(nodes + 1, sizeof(*w->sites));
-	w->callers = calloc(w->profile->stack_count, sizeof(*w->callers));
-	side->in = calloc(functions, sizeof(*side->in));
-	side->at = calloc(functions, sizeof(*side->at));
-	side->releasers.items = calloc(releases, sizeof(*side->releasers.items));
-	side->lock_callers.items = calloc(releases, sizeof(*side->lock_callers.items));
-	side->lock_releasers.items = calloc(releases, sizeof(*side->lock_releasers.items));
-	side->locks = calloc(w->profile->lock_count + 1, sizeof(*side->locks));
-	side->releases = calloc(releases, sizeof(*side->releases));
-	return (w->classes && w->sums && w->outermost && w->sites && w->callers && side->in && side->at &&
-		       side->releasers.items && side->lock_callers.items && side->lock_releasers.items && side->locks &&
-		       side->releases) ||
-	       error_set_memory(err);
+	w->classes = memory_alloc(w->profile->sample_count + 1);
+	w->sums = memory_zeroed(nodes + 1, sizeof(*w->sums));
+	w->outermost = memory_zeroed(nodes + 1, sizeof(*w->outermost));
+	w->sites = memory_zeroed(nodes + 1, sizeof(*w->sites));
+	w->callers = memory_zeroed(w->profile->stack_count, sizeof(*w->callers));
+	side->in = memory_zeroed(functions, sizeof(*side->in));
+	side->at = memory_zeroed(functions, sizeof(*side->at));
+	side->releasers.items = memory_zeroed(releases, sizeof(*side->releasers.items));
+	side->lock_callers.items = memory_zeroed(releases, sizeof(*side->lock_callers.items));
+	side->lock_releasers.items = memory_zeroed(releases, sizeof(*side->lock_releasers.items));
+	side->locks = memory_zeroed(w->profile->lock_count + 1, sizeof(*side->locks));
+	side->releases = memory_zeroed(releases, sizeof(*side->releases));
 }
 
 /* ---- Places ---- */
@@ -84,13 +80,11 @@ static bool is_rather(enum profile_origin own, enum profile_origin caller)
 }
 
 /* Nodes are in preorder, so that a caller is decided before what it calls, and a node's subtree follows it. */
-static bool find_sites(struct waits_work *w, struct error *err)
+static void find_sites(struct waits_work *w)
 {
 	const struct diff *diff = w->diff;
-	CLEANUP(cleanup_free) uint32_t *ends = calloc(diff->function_count + 1, sizeof(*ends));
+	CLEANUP(cleanup_free) uint32_t *ends = memory_zeroed(diff->function_count + 1, sizeof(*ends));
 
-	if (!ends)
-		return error_set_memory(err);
 	w->sites[0] = PROFILE_NONE;
 	for (uint32_t i = 1; i < diff->node_count; i++) {
 		uint32_t function = diff->nodes[i].function, caller = w->sites[diff->nodes[i].parent];
@@ -105,7 +99,6 @@ static bool find_sites(struct waits_work *w, struct error *err)
 				      ? function
 				      : caller;
 	}
-	return true;
 }
 
 static void waits_find_callers(struct waits_work *w)
@@ -312,14 +305,12 @@ static int by_identity(const void *left, const void *right)
 }
 
 /* Makes one lock of those that have the same name. Sets `lock_of[lock of the profile]`, its index. */
-static bool join_locks(struct waits_work *w, uint32_t *lock_of, struct error *err)
+static void join_locks(struct waits_work *w, uint32_t *lock_of)
 {
 	const struct profile *profile = w->profile;
 	struct waits_side *side = w->side;
-	CLEANUP(cleanup_free) struct lock_identity *order = calloc(profile->lock_count + 1, sizeof(*order));
+	CLEANUP(cleanup_free) struct lock_identity *order = memory_zeroed(profile->lock_count + 1, sizeof(*order));
 
-	if (!order)
-		return error_set_memory(err);
 	for (uint32_t i = 0; i < profile->lock_count; i++)
 		order[i] = (struct lock_identity){ profile->locks[i].name, profile->locks[i].module, i };
 	qsort(order, profile->lock_count, sizeof(*order), by_identity);
@@ -333,7 +324,6 @@ static bool join_locks(struct waits_work *w, uint32_t *lock_of, struct error *er
 			};
 		lock_of[o->lock] = (uint32_t)side->lock_count - 1;
 	}
-	return true;
 }
 
 static int by_lock_time(const void *left, const void *right)
@@ -366,16 +356,13 @@ static void finish_locks(struct waits_side *side)
 		qsort(side->locks, kept, sizeof(*side->locks), by_lock_time);
 }
 
-static bool add_locks(struct waits_work *w, const uint32_t *nodes, struct error *err)
+static void add_locks(struct waits_work *w, const uint32_t *nodes)
 {
 	const struct profile *profile = w->profile;
-	CLEANUP(cleanup_free) uint32_t *lock_of = calloc(profile->lock_count + 1, sizeof(*lock_of));
+	CLEANUP(cleanup_free) uint32_t *lock_of = memory_zeroed(profile->lock_count + 1, sizeof(*lock_of));
 	struct waits_list *callers = &w->side->lock_callers;
 
-	if (!lock_of)
-		return error_set_memory(err);
-	if (!join_locks(w, lock_of, err))
-		return false;
+	join_locks(w, lock_of);
 	for (size_t i = 0; i < profile->release_count; i++) {
 		const struct profile_release *release = &profile->releases[i];
 		uint32_t site = w->sites[nodes[release->stack]], by = w->callers[release->releaser], lock;
@@ -393,20 +380,17 @@ static bool add_locks(struct waits_work *w, const uint32_t *nodes, struct error 
 			add_releaser(w, &w->side->lock_releasers, lock, by, release->weight_ns);
 	}
 	finish_locks(w->side);
-	return true;
 }
 
-static bool sum_releases(struct waits_work *w, struct error *err)
+static void sum_releases(struct waits_work *w)
 {
 	/* [stack] the node of the samples with that stack; 0: it has none. */
-	CLEANUP(cleanup_free) uint32_t *nodes = calloc(w->profile->stack_count, sizeof(*nodes));
+	CLEANUP(cleanup_free) uint32_t *nodes = memory_zeroed(w->profile->stack_count, sizeof(*nodes));
 
-	if (!nodes)
-		return error_set_memory(err);
 	for (size_t i = 0; i < w->profile->sample_count; i++)
 		nodes[w->profile->samples[i].stack] = w->nodes[i];
 	add_releases(w, nodes);
-	return add_locks(w, nodes, err);
+	add_locks(w, nodes);
 }
 
 /* ---- Rates ---- */
@@ -441,22 +425,20 @@ struct waits_rate waits_rate(const struct waits *waits, enum diff_side side)
 
 /* ---- Both sides ---- */
 
-static bool waits_sum_side(const struct diff *diff, const struct profile *profile, enum diff_side side,
-	struct waits *waits, struct error *err)
+static void waits_sum_side(
+	const struct diff *diff, const struct profile *profile, enum diff_side side, struct waits *waits)
 {
 	struct waits_work w = {
 		.diff = diff, .profile = profile, .nodes = diff->sample_nodes[side], .side = &waits->sides[side]
 	};
-	bool ok = work_init(&w, err) && find_sites(&w, err);
 
+	work_init(&w);
+	find_sites(&w);
 	w.side->rate = rate_of(w.diff, w.profile, side);
-	if (ok) {
-		waits_find_callers(&w);
-		sum_classes(&w);
-		ok = sum_releases(&w, err);
-	}
+	waits_find_callers(&w);
+	sum_classes(&w);
+	sum_releases(&w);
 	waits_work_deinit(&w);
-	return ok;
 }
 
 static bool side_has_waits(
@@ -465,25 +447,18 @@ static bool side_has_waits(
 	return profiles[side] && diff->sample_nodes[side] && profile_has_waits(profiles[side]);
 }
 
-bool waits_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], struct waits **waits,
-	struct error *err)
+void waits_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], struct waits **waits)
 {
 	struct waits *made;
 
 	*waits = NULL;
 	if (!side_has_waits(diff, profiles, DIFF_BASE) && !side_has_waits(diff, profiles, DIFF_HEAD))
-		return true;
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return error_set_memory(err);
+		return;
+	made = memory_zeroed(1, sizeof(*made));
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (side_has_waits(diff, profiles, (enum diff_side)side) &&
-			!waits_sum_side(diff, profiles[side], (enum diff_side)side, made, err)) {
-			waits_destroy(made);
-			return false;
-		}
+		if (side_has_waits(diff, profiles, (enum diff_side)side))
+			waits_sum_side(diff, profiles[side], (enum diff_side)side, made);
 	*waits = made;
-	return true;
 }
 
 void waits_destroy(struct waits *waits)

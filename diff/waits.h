@@ -14,9 +14,7 @@
 struct waits;
 
 /* Adds up the waits. NULL in `*waits`: no side has waits. */
-COMMON_MUST_CHECK
-bool waits_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], struct waits **waits,
-	struct error *err);
+void waits_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], struct waits **waits);
 void waits_destroy(struct waits *waits);
 
 static inline void waits_cleanup(struct waits **waits)

@@ -247,19 +247,16 @@ static void append_first(struct buffer *out, struct text_table *table, const str
 }
 
 /* Appends the lines that changed most of functions whose own change is proven. */
-static bool append_changed_lines(struct buffer *out, const struct render_input *input, struct error *err)
+static void append_changed_lines(struct buffer *out, const struct render_input *input)
 {
 	CLEANUP(cleanup_free) uint32_t *lines = memory_zeroed(input->diff->function_count + 1, sizeof(*lines));
 
-	if (!diff_changed_lines(input->diff, input->profiles, lines, err))
-		return false;
+	diff_changed_lines(input->diff, input->profiles, lines);
 	for (size_t i = 0; i < input->diff->function_count; i++)
 		buffer_append_varint(out, lines[i]);
-	return true;
 }
 
-static bool append_details(
-	struct buffer *out, struct text_table *table, const struct render_input *input, struct error *err)
+static void append_details(struct buffer *out, struct text_table *table, const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
 
@@ -268,7 +265,8 @@ static bool append_details(
 	for (size_t i = 0; diff->sides == 2 && i < diff->function_count; i++)
 		buffer_append_varint(out,
 			diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
-	return diff->sides != 2 || append_changed_lines(out, input, err);
+	if (diff->sides == 2)
+		append_changed_lines(out, input);
 }
 
 bool page_data_functions(const struct render_input *input, struct buffer *out, struct error *err)
@@ -283,7 +281,8 @@ bool page_data_functions(const struct render_input *input, struct buffer *out, s
 	buffer_init(&table.bytes, (size_t)1 << 30);
 	buffer_init(&details, (size_t)1 << 30);
 	append_first(out, &table, diff);
-	ok = append_details(&details, &table, input, err) && buffer_ok(&table.bytes, err) && buffer_ok(&details, err);
+	append_details(&details, &table, input);
+	ok = buffer_ok(&table.bytes, err) && buffer_ok(&details, err);
 	if (ok) {
 		buffer_append_varint(out, table.count);
 		buffer_append_varint(out, table.bytes.size);

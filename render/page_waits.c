@@ -158,8 +158,7 @@ bool page_data_waits(const struct render_input *input, struct buffer *out, struc
 	CLEANUP(waits_cleanup) struct waits *waits = NULL;
 	CLEANUP(cleanup_free) struct page_key *keys = NULL;
 
-	if (!waits_create(input->diff, input->profiles, &waits, err))
-		return false;
+	waits_create(input->diff, input->profiles, &waits);
 	keys = sorted_keys(input->diff);
 	for (int side = input->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; waits && side < DIFF_SIDES; side++)
 		page_waits_append_side(out, input, waits, (enum diff_side)side, keys);

@@ -135,8 +135,7 @@ bool render_text(const struct render_input *input, const struct render_text_opti
 	CLEANUP(waits_cleanup) struct waits *waits = NULL;
 	bool is_diff = input->diff->sides == DIFF_SIDES;
 
-	if (!waits_create(input->diff, input->profiles, &waits, err))
-		return false;
+	waits_create(input->diff, input->profiles, &waits);
 	document_take(&d, input);
 	d.waits = waits;
 	put_title(&d, DOCUMENT_PARAGRAPH);

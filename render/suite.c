@@ -366,10 +366,8 @@ void suite_words_place(const struct render_part *part, uint32_t function, struct
 {
 	const struct diff *diff = part->input.diff;
 	size_t before = out->size;
-	struct error ignored;
 
-	if (!diff_append_place(diff, part->input.profiles, function, out, &ignored))
-		out->failed = true;
+	diff_append_place(diff, part->input.profiles, function, out);
 	if (out->size == before)
 		buffer_append_string(out, format_module(diff_string(diff, diff->functions[function].shown_in)));
 }

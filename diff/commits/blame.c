@@ -101,8 +101,8 @@ bool blame_init(struct blame *blame, const struct diff *diff, const struct profi
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct line_times *times = &blame->times[side];
 
-		if (!line_times_sum(diff, (enum diff_side)side, profiles[side], sources, times, err) ||
-			!line_times_bound(diff, (enum diff_side)side, sources, times, err) ||
+		line_times_sum(diff, (enum diff_side)side, profiles[side], sources, times);
+		if (!line_times_bound(diff, (enum diff_side)side, sources, times, err) ||
 			!trace_lines(history, (enum diff_side)side, times->ranges, diff->function_count,
 				&blame->traces[side], err))
 			return false;

@@ -66,8 +66,8 @@ static void join_equal(struct line_times *times)
 	times->count = kept + 1;
 }
 
-bool line_times_sum(const struct diff *diff, enum diff_side side, const struct profile *profile,
-	const struct commits_sources *sources, struct line_times *times, struct error *err)
+void line_times_sum(const struct diff *diff, enum diff_side side, const struct profile *profile,
+	const struct commits_sources *sources, struct line_times *times)
 {
 	CLEANUP(cleanup_free) bool *wanted = memory_alloc(diff->function_count + 1);
 	CLEANUP(diff_lines_cleanup) struct diff_lines *lines = NULL;
@@ -75,8 +75,7 @@ bool line_times_sum(const struct diff *diff, enum diff_side side, const struct p
 	times->ranges = memory_zeroed(diff->function_count + 1, sizeof(*times->ranges));
 	times->range_count = diff->function_count;
 	memset(wanted, true, diff->function_count);
-	if (!diff_lines_create(diff, side, profile, wanted, &lines, err))
-		return false;
+	diff_lines_create(diff, side, profile, wanted, &lines);
 	times->times = memory_zeroed(lines->place_count + 1, sizeof(*times->times));
 	for (size_t i = 0; i < lines->place_count; i++) {
 		const struct diff_place *place = &lines->places[i];
@@ -88,7 +87,6 @@ bool line_times_sum(const struct diff *diff, enum diff_side side, const struct p
 		times->times[times->count++] = (struct line_time){ place->function, place->line, place->total };
 	}
 	join_equal(times);
-	return true;
 }
 
 const struct line_time *line_times_of(const struct line_times *times, uint32_t function, size_t *count)

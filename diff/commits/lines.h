@@ -33,9 +33,8 @@ struct line_times {
 };
 
 /* Adds up the samples of one side. */
-COMMON_MUST_CHECK
-bool line_times_sum(const struct diff *diff, enum diff_side side, const struct profile *profile,
-	const struct commits_sources *sources, struct line_times *times, struct error *err);
+void line_times_sum(const struct diff *diff, enum diff_side side, const struct profile *profile,
+	const struct commits_sources *sources, struct line_times *times);
 void line_times_deinit(struct line_times *times);
 
 /* Makes the ranges those of whole functions, by the texts; without one, up to the next function that is known. */

@@ -436,7 +436,6 @@ static void join_self_and_total(struct history_series *series)
 bool changes_find(struct history_build *build, struct history_series *series, struct error *err)
 {
 	CLEANUP(finding_deinit)
-	CLEANUP(finding_deinit)
 	struct finding f = { .build = build, .history = build->history, .series = series };
 
 	if (series->count >= 2) {

@@ -97,17 +97,15 @@ static void index_places(struct lister *lister, enum diff_side side)
 	qsort_r(places->order, count, sizeof(*places->order), listing_by_function, &sorting);
 }
 
-static bool listing_find_places(struct lister *lister, const bool *chosen, struct error *err)
+static void listing_find_places(struct lister *lister, const bool *chosen)
 {
 	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++) {
 		sources_init(&lister->sources[side], lister->profiles[side], (enum diff_side)side,
 			lister->options->opener, lister->listing->strings);
-		if (!diff_lines_create(lister->diff, (enum diff_side)side, lister->profiles[side], chosen,
-			    &lister->places[side].lines, err))
-			return false;
+		diff_lines_create(lister->diff, (enum diff_side)side, lister->profiles[side], chosen,
+			&lister->places[side].lines);
 		index_places(lister, (enum diff_side)side);
 	}
-	return true;
 }
 
 /* ---- The listing ---- */
@@ -168,8 +166,8 @@ bool listing_create(const struct diff *diff, const struct profile *const profile
 	if (!lister_init(&lister, err) || !choose_functions(diff, options, &choice, err))
 		return false;
 	lister.listing->left_out = choice.left_out;
-	if (!listing_find_places(&lister, choice.chosen, err) || !listing_list_functions(&lister, &choice, err) ||
-		!lister_judge_rows(&lister, err))
+	listing_find_places(&lister, choice.chosen);
+	if (!listing_list_functions(&lister, &choice, err) || !lister_judge_rows(&lister, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		lister.listing->lines[side] = TAKE(lister.places[side].lines);

@@ -25,7 +25,7 @@ static void fill_file(struct diff_build *build, struct diff_function *to, const 
 }
 
 /* Fills the name of the file of a function of a script, with the line. */
-static bool fill_file_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
+static void fill_file_shown(struct diff_build *build, struct diff_function *to, const char *name)
 {
 	struct diff *diff = build->diff;
 	const char *file, *slash;
@@ -33,10 +33,12 @@ static bool fill_file_shown(struct diff_build *build, struct diff_function *to, 
 	fill_file(build, to, name);
 	file = diff_string(diff, to->file);
 	if (!file[0])
-		return true;
+		return;
 	slash = strrchr(file, '/');
-	return to->line ? build_text(diff, err, &to->shown_in, "%s:%" PRIu32, slash ? slash + 1 : file, to->line)
-			: build_text(diff, err, &to->shown_in, "%s", slash ? slash + 1 : file);
+	if (to->line)
+		build_text(diff, &to->shown_in, "%s:%" PRIu32, slash ? slash + 1 : file, to->line);
+	else
+		build_text(diff, &to->shown_in, "%s", slash ? slash + 1 : file);
 }
 
 /*
@@ -49,8 +51,10 @@ static bool fill_shown_in(struct diff_build *build, struct diff_function *to, co
 	CLEANUP(buffer_deinit) struct buffer package = BUFFER_INIT(SIZE_MAX / 2);
 
 	to->shown_in = to->module;
-	if (row->read_name)
-		return fill_file_shown(build, to, name, err);
+	if (row->read_name) {
+		fill_file_shown(build, to, name);
+		return true;
+	}
 	if (!row->append_package)
 		return true;
 	row->append_package(name, &package);
@@ -318,7 +322,7 @@ static void match_remaining(struct diff_build *build, match_hash *hash, enum dif
  * Functions without a name and a fingerprint share one key for each module (profile_function_key()). Such an entry is
  * given a name of its own, because the address of the first of them does not describe the others.
  */
-static bool name_unnamed(struct diff_build *build, struct error *err)
+static void name_unnamed(struct diff_build *build)
 {
 	static const char mark[] = "[unnamed]`";
 
@@ -333,12 +337,10 @@ static bool name_unnamed(struct diff_build *build, struct error *err)
 				strcmp(diff_string(build->diff, f->name),
 					profile_string(profile, profile->functions[i].name)) == 0)
 				continue;
-			if (!build_text(build->diff, err, &f->name, "[unnamed]"))
-				return false;
+			build_text(build->diff, &f->name, "[unnamed]");
 			f->shown = f->name;
 		}
 	}
-	return true;
 }
 
 /* ---- Modules with different names ---- */
@@ -450,10 +452,13 @@ bool align_functions(struct diff_build *build, struct error *err)
 	if (!ok)
 		return false;
 	note_presence(build);
-	if (!build_two_sided(build))
-		return name_unnamed(build, err);
-	if (!grade_equal_keys(build, err) || !name_unnamed(build, err))
+	if (!build_two_sided(build)) {
+		name_unnamed(build);
+		return true;
+	}
+	if (!grade_equal_keys(build, err))
 		return false;
+	name_unnamed(build);
 	match_modules(build);
 	match_remaining(build, hash_in_module, DIFF_TIER_CANONICAL);
 	match_remaining(build, hash_file_and_name, DIFF_TIER_FILE_AND_NAME);

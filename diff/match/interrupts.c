@@ -119,16 +119,14 @@ static void reserve_function(struct diff_build *build)
 	}
 }
 
-static bool add_variant(
-	struct diff_build *build, uint32_t function, bool compiles, uint32_t *variant, struct error *err)
+static void add_variant(struct diff_build *build, uint32_t function, bool compiles, uint32_t *variant)
 {
 	struct diff *diff = build->diff;
 	uint32_t id = (uint32_t)diff->function_count;
 	struct diff_function f = diff->functions[function];
 
 	reserve_function(build);
-	if (!build_text(diff, err, &f.key, "%s (%s)", diff_string(diff, f.key), compiles ? "compiler" : "interrupt"))
-		return false;
+	build_text(diff, &f.key, "%s (%s)", diff_string(diff, f.key), compiles ? "compiler" : "interrupt");
 	f.interrupt = true;
 	f.compiles = compiles;
 	f.origin = PROFILE_ORIGIN_SYSTEM;
@@ -142,7 +140,6 @@ static bool add_variant(
 	/* It counts as present on both sides, so that it is neither new nor gone nor matched as a rename. */
 	build->present[DIFF_BASE][id] = build->present[DIFF_HEAD][id] = true;
 	*variant = id;
-	return true;
 }
 
 static void allocate_variants(struct diff_build *build)
@@ -168,7 +165,7 @@ static bool is_in_compiler(const struct diff_build *build, uint32_t node)
 		       : interrupts_kind_of(diff, &diff->functions[n->function]) == PROFILE_INTERRUPT_COMPILER;
 }
 
-static bool give_functions(struct diff_build *build, struct error *err)
+static void give_functions(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 
@@ -182,11 +179,10 @@ static bool give_functions(struct diff_build *build, struct error *err)
 			continue;
 		compiles = is_in_compiler(build, node);
 		variant = compiles ? build->compilation_of[n->function] : build->interrupt_of[n->function];
-		if (variant == PROFILE_NONE && !add_variant(build, n->function, compiles, &variant, err))
-			return false;
+		if (variant == PROFILE_NONE)
+			add_variant(build, n->function, compiles, &variant);
 		n->function = variant;
 	}
-	return true;
 }
 
 static void note_ordinary_nodes(struct diff_build *build)
@@ -199,22 +195,20 @@ static void note_ordinary_nodes(struct diff_build *build)
 		build->has_nodes[diff->nodes[node].function] = true;
 }
 
-bool interrupts_mark(struct diff_build *build, struct error *err)
+void interrupts_mark(struct diff_build *build)
 {
 	/* What is the machine's is in no group. */
 	if (build->mixes)
-		return true;
+		return;
 	interrupts_mark_nodes(build);
 	if (has_own_time(build)) {
-		if (!give_functions(build, err))
-			return false;
+		give_functions(build);
 		note_ordinary_nodes(build);
-		return true;
+		return;
 	}
 	build->diff->interrupts_are_work = true;
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
 		build->diff->nodes[node].flags &= (uint8_t)~DIFF_NODE_INTERRUPT;
-	return true;
 }
 
 bool interrupts_is_run_queue(const struct diff *diff, uint32_t node)

@@ -29,8 +29,7 @@
  * (diff_function.interrupt), which no test, scale or verdict uses. Marks nothing if a side would have no other time.
  * Must be called when the tree has its nodes and before their values are summed up.
  */
-COMMON_MUST_CHECK
-bool interrupts_mark(struct diff_build *build, struct error *err);
+void interrupts_mark(struct diff_build *build);
 
 /* Returns whether a node is waiting for a CPU that counts as the machine's. */
 bool interrupts_is_run_queue(const struct diff *diff, uint32_t node);

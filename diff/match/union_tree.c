@@ -325,8 +325,9 @@ static bool merge_trees(struct diff_build *build, struct error *err)
 
 bool union_tree_create(struct diff_build *build, struct error *err)
 {
-	if (!merge_trees(build, err) || !interrupts_mark(build, err))
+	if (!merge_trees(build, err))
 		return false;
+	interrupts_mark(build);
 	union_tree_sum_values(build, DIFF_BASE);
 	union_tree_sum_values(build, DIFF_HEAD);
 	mark_topmost(build);

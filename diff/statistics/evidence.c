@@ -247,7 +247,7 @@ static void weigh_samples(struct diff_build *build, struct experiment *experimen
 		aa_test(build, experiment, evidence->mode);
 }
 
-bool evidence_weigh(struct diff_build *build, struct error *err)
+void evidence_weigh(struct diff_build *build)
 {
 	CLEANUP(experiment_deinit) struct experiment experiment = { 0 };
 	struct diff_evidence *evidence = &build->diff->evidence;
@@ -266,5 +266,5 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 	} else
 		weigh_samples(build, &experiment);
 	mark_renamed(build->diff);
-	return scale_describe(build, err);
+	scale_describe(build);
 }

@@ -7,5 +7,4 @@
  * Decides what is proven: chooses the unit of replication, tests, and fills states, intervals, q, detectable and
  * diff->evidence. May refine the scale by the machine's speed (RUNS, per-run). Needs the scaled totals.
  */
-COMMON_MUST_CHECK
-bool evidence_weigh(struct diff_build *build, struct error *err);
+void evidence_weigh(struct diff_build *build);

@@ -95,14 +95,13 @@ static uint32_t run_of(const struct profile *profile, size_t sample)
 	return profile->threads[profile->samples[sample].thread].run;
 }
 
-static bool statistics_instances_sum_runs(struct statistics_instances *in, struct error *err)
+static void statistics_instances_sum_runs(struct statistics_instances *in)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = in->build->profiles[side];
 
-		if (!ARRAY_ZEROED(&in->costs[side], profile->run_count + 1, err) ||
-			!ARRAY_ZEROED(&in->units[side], profile->run_count + 1, err))
-			return false;
+		in->costs[side] = memory_zeroed(profile->run_count + 1, sizeof(*in->costs[side]));
+		in->units[side] = memory_zeroed(profile->run_count + 1, sizeof(*in->units[side]));
 		for (size_t i = 0; i < profile->sample_count; i++)
 			if (statistics_instances_function_of(in->build, (enum diff_side)side, i) != PROFILE_NONE)
 				in->costs[side][run_of(profile, i)] += build_value(in->build, (enum diff_side)side, i);
@@ -111,7 +110,6 @@ static bool statistics_instances_sum_runs(struct statistics_instances *in, struc
 	for (int side = 0; side < DIFF_SIDES; side++)
 		for (size_t run = 0; run < in->build->profiles[side]->run_count; run++)
 			in->costs[side][run] /= in->units[side][run];
-	return true;
 }
 
 /* ---- Outliers ---- */
@@ -125,27 +123,28 @@ static bool is_only_one(const struct profile *profile, size_t run, const char *n
 	return true;
 }
 
-static bool name_run(struct diff_build *build, enum diff_side side, size_t run, uint32_t *name, struct error *err)
+static void name_run(struct diff_build *build, enum diff_side side, size_t run, uint32_t *name)
 {
 	const char *instance = profile_run_instance(build->profiles[side], run);
 
-	if (instance[0] == '\0')
-		return build_text(build->diff, err, name, "run %zu", run + 1);
-	return is_only_one(build->profiles[side], run, instance)
-		       ? build_text(build->diff, err, name, "%s", instance)
-		       : build_text(build->diff, err, name, "%s (run %zu)", instance, run + 1);
+	if (instance[0] == '\0') {
+		build_text(build->diff, name, "run %zu", run + 1);
+		return;
+	}
+	if (is_only_one(build->profiles[side], run, instance))
+		build_text(build->diff, name, "%s", instance);
+	else
+		build_text(build->diff, name, "%s (run %zu)", instance, run + 1);
 }
 
-static bool find_outliers(struct statistics_instances *in, enum diff_side side, struct error *err)
+static void find_outliers(struct statistics_instances *in, enum diff_side side)
 {
 	size_t count = in->build->profiles[side]->run_count;
-	CLEANUP(cleanup_free) struct weighted_value *values = calloc(count + 1, sizeof(*values));
-	CLEANUP(cleanup_free) double *costs = calloc(count + 1, sizeof(*costs));
+	CLEANUP(cleanup_free) struct weighted_value *values = memory_zeroed(count + 1, sizeof(*values));
+	CLEANUP(cleanup_free) double *costs = memory_zeroed(count + 1, sizeof(*costs));
 	struct diff_instances *out = in->out;
 	struct run_spread spread;
 
-	if (!values || !costs)
-		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		costs[i] = log(in->costs[side][i]);
 	spread = run_spread_of(costs, count, values);
@@ -156,12 +155,9 @@ static bool find_outliers(struct statistics_instances *in, enum diff_side side, 
 
 		if (fabs(costs[run] - spread.median) < log(least_ratio) || !run_is_far(&spread, costs[run]))
 			continue;
-		if (!name_run(in->build, side, run, &found.name, err) ||
-			!ARRAY_APPEND(
-				&out->outliers, &in->outlier_capacity, &out->outlier_count, ARRAY_MAX_IDS, err, found))
-			return false;
+		name_run(in->build, side, run, &found.name);
+		ARRAY_PUSH(&out->outliers, &in->outlier_capacity, &out->outlier_count, found);
 	}
-	return true;
 }
 
 /* Returns an array: [function * runs + run] what the function itself takes, in the unit of the runs' costs. */
@@ -169,7 +165,7 @@ static double *statistics_instances_sum_functions(const struct statistics_instan
 {
 	const struct profile *profile = in->build->profiles[side];
 	size_t runs = profile->run_count, functions = in->build->diff->function_count;
-	double *table = functions < max_cells / runs ? calloc(functions * runs + 1, sizeof(*table)) : NULL;
+	double *table = functions < max_cells / runs ? memory_zeroed(functions * runs + 1, sizeof(*table)) : NULL;
 
 	for (size_t i = 0; table && i < profile->sample_count; i++) {
 		uint32_t function = statistics_instances_function_of(in->build, side, i), run = run_of(profile, i);
@@ -197,15 +193,13 @@ static void statistics_instances_find_function(const struct statistics_instances
 	}
 }
 
-static bool statistics_instances_name_functions(struct statistics_instances *in, enum diff_side side, struct error *err)
+static void statistics_instances_name_functions(struct statistics_instances *in, enum diff_side side)
 {
 	size_t runs = in->build->profiles[side]->run_count, functions = in->build->diff->function_count;
 	CLEANUP(cleanup_free) double *table = statistics_instances_sum_functions(in, side);
-	CLEANUP(cleanup_free) double *medians = calloc(functions + 1, sizeof(*medians));
-	CLEANUP(cleanup_free) struct weighted_value *values = calloc(runs + 1, sizeof(*values));
+	CLEANUP(cleanup_free) double *medians = memory_zeroed(functions + 1, sizeof(*medians));
+	CLEANUP(cleanup_free) struct weighted_value *values = memory_zeroed(runs + 1, sizeof(*values));
 
-	if (!medians || !values)
-		return error_set_memory(err);
 	for (size_t i = 0; table && i < functions; i++) {
 		for (size_t run = 0; run < runs; run++)
 			values[run] = (struct weighted_value){ table[i * runs + run], 1 };
@@ -214,57 +208,50 @@ static bool statistics_instances_name_functions(struct statistics_instances *in,
 	for (size_t i = 0; table && i < in->out->outlier_count; i++)
 		if (in->out->outliers[i].side == side && in->out->outliers[i].ratio > 0)
 			statistics_instances_find_function(in, table, medians, &in->out->outliers[i]);
-	return true;
 }
 
-static bool statistics_instances_collect_outliers(
-	struct statistics_instances *in, enum diff_side side, struct error *err)
+static void statistics_instances_collect_outliers(struct statistics_instances *in, enum diff_side side)
 {
 	size_t before = in->out->outlier_count;
 
 	if (in->build->profiles[side]->run_count < MIN_RUNS)
-		return true;
-	return find_outliers(in, side, err) &&
-	       (in->out->outlier_count == before || statistics_instances_name_functions(in, side, err));
+		return;
+	find_outliers(in, side);
+	if (in->out->outlier_count != before)
+		statistics_instances_name_functions(in, side);
 }
 
 /* ---- CPU models ---- */
 
-static struct diff_cpu *find_cpu(struct statistics_instances *in, const char *model, struct error *err)
+static struct diff_cpu *find_cpu(struct statistics_instances *in, const char *model)
 {
 	struct diff_instances *out = in->out;
 	uint32_t id;
 
-	if (!build_text(in->build->diff, err, &id, "%s", model))
-		return NULL;
+	build_text(in->build->diff, &id, "%s", model);
 	for (size_t i = 0; i < out->cpu_count; i++)
 		if (out->cpus[i].model == id)
 			return &out->cpus[i];
-	if (!ARRAY_RESERVE(&out->cpus, &in->cpu_capacity, out->cpu_count + 1, ARRAY_MAX_IDS, err))
-		return NULL;
+	ARRAY_GROW(&out->cpus, &in->cpu_capacity, out->cpu_count + 1);
 	out->cpus[out->cpu_count] = (struct diff_cpu){ .model = id, .cost = NAN };
 	return &out->cpus[out->cpu_count++];
 }
 
 /* Counts the runs on each model, and sums what they take to sums[side][cpu]. */
-static bool count_cpus(struct statistics_instances *in, double *sums[DIFF_SIDES], struct error *err)
+static void count_cpus(struct statistics_instances *in, double *sums[DIFF_SIDES])
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = in->build->profiles[side];
 
-		if (!ARRAY_ZEROED(&sums[side],
-			    in->build->profiles[0]->run_count + in->build->profiles[1]->run_count + 1, err))
-			return false;
+		sums[side] = memory_zeroed(
+			in->build->profiles[0]->run_count + in->build->profiles[1]->run_count + 1, sizeof(*sums[side]));
 		for (size_t run = 0; run < profile->run_count; run++) {
-			struct diff_cpu *cpu = find_cpu(in, profile_run_cpu_model(profile, run), err);
+			struct diff_cpu *cpu = find_cpu(in, profile_run_cpu_model(profile, run));
 
-			if (!cpu)
-				return false;
 			cpu->runs[side]++;
 			sums[side][cpu - in->out->cpus] += in->costs[side][run];
 		}
 	}
-	return true;
 }
 
 static bool is_common(const struct diff_cpu *cpu)
@@ -311,23 +298,20 @@ static bool statistics_instances_knows_cpu(const struct profile *profile)
 }
 
 /* Sides that are of one model each are compared by their facts, as all other circumstances. */
-static bool collect_cpus(struct statistics_instances *in, struct error *err)
+static void collect_cpus(struct statistics_instances *in)
 {
 	struct diff_instances *out = in->out;
 	CLEANUP(cleanup_free) double *base = NULL;
 	CLEANUP(cleanup_free) double *head = NULL;
 	double *sums[DIFF_SIDES] = { NULL };
 	size_t counts[DIFF_SIDES] = { 0 };
-	bool ok;
 
 	if (!statistics_instances_knows_cpu(in->build->profiles[DIFF_BASE]) ||
 		!statistics_instances_knows_cpu(in->build->profiles[DIFF_HEAD]))
-		return true;
-	ok = count_cpus(in, sums, err);
+		return;
+	count_cpus(in, sums);
 	base = sums[DIFF_BASE];
 	head = sums[DIFF_HEAD];
-	if (!ok)
-		return false;
 	for (size_t i = 0; i < out->cpu_count; i++)
 		for (int side = 0; side < DIFF_SIDES; side++)
 			counts[side] += out->cpus[i].runs[side] > 0;
@@ -335,26 +319,23 @@ static bool collect_cpus(struct statistics_instances *in, struct error *err)
 		out->cpu_count = 0;
 	else
 		compare_cpus(out, sums);
-	return true;
 }
 
-bool instances_collect(struct diff_build *build, struct error *err)
+void instances_collect(struct diff_build *build)
 {
 	CLEANUP(instances_cleanup) struct statistics_instances in = { .build = build, .out = &build->diff->instances };
 
 	/* A simulator's counts have no machine in them, and parts of an execution are no instances. */
 	if (build->diff->whole || build->diff->is_exact || profile_has_phases(build->profiles[DIFF_BASE]) ||
 		profile_has_phases(build->profiles[DIFF_HEAD]))
-		return true;
+		return;
 	if (build->profiles[DIFF_BASE]->run_count < 2 && build->profiles[DIFF_HEAD]->run_count < 2)
-		return true;
-	if (!statistics_instances_sum_runs(&in, err))
-		return false;
+		return;
+	statistics_instances_sum_runs(&in);
 	/* Of whole commands there are figures of their own (run_figures.h). */
 	for (int side = 0; side < DIFF_SIDES && !build->diff->runs.known[DIFF_RUN_CPU]; side++)
-		if (!statistics_instances_collect_outliers(&in, (enum diff_side)side, err))
-			return false;
-	return collect_cpus(&in, err);
+		statistics_instances_collect_outliers(&in, (enum diff_side)side);
+	collect_cpus(&in);
 }
 
 void instances_reorder(struct diff *diff, const uint32_t *new_ids)

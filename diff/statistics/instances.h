@@ -18,8 +18,7 @@
  */
 
 /* Needs the places of samples and the scale. */
-COMMON_MUST_CHECK
-bool instances_collect(struct diff_build *build, struct error *err);
+void instances_collect(struct diff_build *build);
 
 /* Functions have other ids: [function] the new one. */
 void instances_reorder(struct diff *diff, const uint32_t *new_ids);

@@ -154,7 +154,7 @@ static bool request_factor(const struct diff_build *build, double *factor, struc
 }
 
 /* A part has the scale of the whole. */
-static bool scale_like(struct diff_build *build, struct error *err)
+static void scale_like(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	const struct diff *whole = diff->whole;
@@ -162,7 +162,7 @@ static bool scale_like(struct diff_build *build, struct error *err)
 	diff->scale = whole->scale;
 	build->load = whole->basis->load;
 	build->work_is_usable = whole->basis->work_is_usable;
-	return build_text(diff, err, &diff->requests_doubt, "%s", diff_string(whole, whole->requests_doubt));
+	build_text(diff, &diff->requests_doubt, "%s", diff_string(whole, whole->requests_doubt));
 }
 
 static bool choose_factor(struct diff_build *build, struct error *err)
@@ -201,10 +201,11 @@ bool scale_choose(struct diff_build *build, struct error *err)
 	struct diff *diff = build->diff;
 	enum diff_scale_mode mode = build->options.scale;
 
-	if (diff->whole)
-		return scale_like(build, err);
-	if (!work_compare(build, &build->work_is_usable, err))
-		return false;
+	if (diff->whole) {
+		scale_like(build);
+		return true;
+	}
+	work_compare(build, &build->work_is_usable);
 	diff->basis->work_is_usable = build->work_is_usable;
 	build->sample_ratio = sample_ratio(build);
 	diff->scale = (struct diff_scale){ .factor = 1, .factor_low = NAN, .factor_high = NAN };
@@ -228,7 +229,7 @@ static const char *ratios_words(const struct diff_build *build)
 	return build->load.functions < FEW_FUNCTIONS ? "the few functions with enough samples" : "the typical function";
 }
 
-static bool describe_robust(struct diff_build *build, struct error *err)
+static void describe_robust(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
@@ -237,70 +238,82 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 	double longer = rate ? load_seconds(head) / load_seconds(base) : runs_of(head) / runs_of(base);
 	double load = (1 / diff->scale.factor) / longer;
 
-	if (fabs(load - 1) < 0.005)
-		return build_text(diff, err, &diff->scale_text,
-			"head is multiplied by %.3f to compare both sides at equal load", diff->scale.factor);
-	return build_text(diff, err, &diff->scale_text,
+	if (fabs(load - 1) < 0.005) {
+		build_text(diff, &diff->scale_text, "head is multiplied by %.3f to compare both sides at equal load",
+			diff->scale.factor);
+		return;
+	}
+	build_text(diff, &diff->scale_text,
 		"we assume that head had %.2f times the load, because %s took %.2f times as %s %s%s in head (95 %% interval %.2f to %.2f); if the load was the same, compare with kelvin diff --scale %s",
 		load, ratios_words(build), load, diff->is_counted ? "many" : "much", words_metric(diff), per,
 		1 / diff->scale.factor_high / longer, 1 / diff->scale.factor_low / longer, rate ? "rate" : "per-run");
 }
 
 /* Describes a difference that nearly every function shows and that the runs of one side show too. */
-static bool describe_speed(struct diff_build *build, struct error *err)
+static void describe_speed(struct diff_build *build)
 {
 	static const double least_reported = 0.01;
 	double change = expm1(build->speed_delta);
 
 	if (!build->speed_is_explained || fabs(change) < least_reported)
-		return true;
-	return build_text(build->diff, err, &build->diff->scale_text,
+		return;
+	build_text(build->diff, &build->diff->scale_text,
 		"nearly every function took %.1f %% %s time per run in head, which may be the machine: its speed varied by %.1f %% between runs of the same side; functions count as changed where they differ from that",
 		fabs(change) * 100, change > 0 ? "more" : "less", build->speed_rsd * 100);
 }
 
-bool scale_describe(struct diff_build *build, struct error *err)
+void scale_describe(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	double factor = diff->scale.factor;
 
-	if (diff->whole)
-		return build_text(
-			diff, err, &diff->scale_text, "%s", diff_string(diff->whole, diff->whole->scale_text));
+	if (diff->whole) {
+		build_text(diff, &diff->scale_text, "%s", diff_string(diff->whole, diff->whole->scale_text));
+		return;
+	}
 	diff->scale_text = 0;
 	if (build->sample_ratio > 0 && build->sample_ratio != 1 && diff->scale.mode != DIFF_SCALE_SHARE &&
-		diff->scale.mode != DIFF_SCALE_ROBUST)
-		return build_text(diff, err, &diff->scale_text,
+		diff->scale.mode != DIFF_SCALE_ROBUST) {
+		build_text(diff, &diff->scale_text,
 			"head is multiplied by %.3f %s, of which a factor of %.3g is what one of its samples stands for in samples of base",
 			factor, diff_scale_words(diff->scale.mode), build->sample_ratio);
-	if (fabs(factor - 1) < 5e-4)
-		return describe_speed(build, err);
+		return;
+	}
+	if (fabs(factor - 1) < 5e-4) {
+		describe_speed(build);
+		return;
+	}
 	switch (diff->scale.mode) {
 	case DIFF_SCALE_AUTO:
 	case DIFF_SCALE_ROBUST:
-		return describe_robust(build, err);
+		describe_robust(build);
+		return;
 	case DIFF_SCALE_PER_RUN:
-		return build_text(diff, err, &diff->scale_text,
+		build_text(diff, &diff->scale_text,
 			"%zu run%s of base and %zu of head; head is multiplied by %.3f to compare one run with one run",
 			build->profiles[DIFF_BASE]->run_count, build->profiles[DIFF_BASE]->run_count == 1 ? "" : "s",
 			build->profiles[DIFF_HEAD]->run_count, factor);
+		return;
 	case DIFF_SCALE_SHARE:
-		return build_text(diff, err, &diff->scale_text,
+		build_text(diff, &diff->scale_text,
 			"head is multiplied by %.3f to have base's total: shares are compared, so a change in the total does not show",
 			factor);
+		return;
 	case DIFF_SCALE_RATE:
-		return build_text(diff, err, &diff->scale_text,
-			"head is multiplied by %.3f to compare equal lengths of recording", factor);
+		build_text(diff, &diff->scale_text, "head is multiplied by %.3f to compare equal lengths of recording",
+			factor);
+		return;
 	case DIFF_SCALE_PER_REQUEST:
-		return build_text(diff, err, &diff->scale_text,
+		build_text(diff, &diff->scale_text,
 			"head is multiplied by %.3f to compare equal numbers of requests (base %.0f, head %.0f)",
 			factor, diff->requests[DIFF_BASE].count, diff->requests[DIFF_HEAD].count);
+		return;
 	case DIFF_SCALE_WORK:
-		return build_text(diff, err, &diff->scale_text,
+		build_text(diff, &diff->scale_text,
 			"head is multiplied by %.3f to compare equal amounts of work (base %g units, head %g)", factor,
 			build->options.work[DIFF_BASE], build->options.work[DIFF_HEAD]);
+		return;
 	}
-	return true;
 }
 
 /* ---- --scale ---- */

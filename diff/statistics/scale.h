@@ -8,8 +8,7 @@ COMMON_MUST_CHECK
 bool scale_choose(struct diff_build *build, struct error *err);
 
 /* Describes the factor, and a difference that may be due to the machine: fills scale_text. Needs the evidence. */
-COMMON_MUST_CHECK
-bool scale_describe(struct diff_build *build, struct error *err);
+void scale_describe(struct diff_build *build);
 
 /*
  * Returns whether the metric depends on load in proportion. Metrics of what is in use do not, and waits do not either;

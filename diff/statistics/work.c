@@ -97,49 +97,56 @@ static bool counts_the_same(const struct profile *base, const struct profile *he
 	       strcmp(profile_string(base, base->requests.event), profile_string(head, head->requests.event)) == 0;
 }
 
-static bool find_doubt(struct diff_build *build, struct error *err)
+static void find_doubt(struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 	struct answered of_base = sum_answered(base), of_head = sum_answered(head);
 	double base_bytes = of_base.bytes / of_base.count, head_bytes = of_head.bytes / of_head.count;
 	uint32_t *doubt = &build->diff->requests_doubt;
 
-	if (!counts_the_same(base, head))
-		return build_text(build->diff, err, doubt, "base and head count different things as requests");
+	if (!counts_the_same(base, head)) {
+		build_text(build->diff, doubt, "base and head count different things as requests");
+		return;
+	}
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (build->diff->requests[side].count < diff_min_requests)
-			return build_text(build->diff, err, doubt,
+		if (build->diff->requests[side].count < diff_min_requests) {
+			build_text(build->diff, doubt,
 				"%s answered %.0f requests only, too few to compare costs per request",
 				diff_side_name(side), build->diff->requests[side].count);
+			return;
+		}
 	}
-	if (statistics_work_differs(base_bytes, head_bytes, most_bytes_ratio))
-		return build_text(build->diff, err, doubt,
+	if (statistics_work_differs(base_bytes, head_bytes, most_bytes_ratio)) {
+		build_text(build->diff, doubt,
 			"a request had %.3g bytes in base and %.3g in head: these are other requests, or bursts of several requests",
 			base_bytes, head_bytes);
-	if (connects_otherwise(&of_base, &of_head))
-		return build_text(build->diff, err, doubt,
+		return;
+	}
+	if (connects_otherwise(&of_base, &of_head)) {
+		build_text(build->diff, doubt,
 			"a connection had %.3g requests in base and %.3g in head: what belongs to making one may count as requests",
 			of_base.count / of_base.connections, of_head.count / of_head.connections);
+		return;
+	}
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!work_is_of_requests(build->profiles[side]))
-			return build_text(build->diff, err, doubt,
+		if (!work_is_of_requests(build->profiles[side])) {
+			build_text(build->diff, doubt,
 				"requests were in progress for %.2g %% of the CPU time of %s only: the program mostly works on something else",
 				100 * time_in_progress(build->profiles[side]) / cpu_time(build->profiles[side]),
 				diff_side_name(side));
+			return;
+		}
 	}
-	return true;
 }
 
-bool work_compare(struct diff_build *build, bool *usable, struct error *err)
+void work_compare(struct diff_build *build, bool *usable)
 {
 	*usable = false;
 	build->diff->requests_doubt = 0;
 	if (!(build->diff->requests[DIFF_BASE].count > 0) || !(build->diff->requests[DIFF_HEAD].count > 0))
-		return true;
-	if (!find_doubt(build, err))
-		return false;
+		return;
+	find_doubt(build);
 	*usable = build->diff->requests_doubt == 0;
-	return true;
 }
 
 /* ---- The requests of each unit ---- */

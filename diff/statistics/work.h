@@ -21,8 +21,7 @@
  * Finds out whether costs can be compared per request. If both sides count requests and costs can not be,
  * diff->requests_doubt says why. Needs diff->requests.
  */
-COMMON_MUST_CHECK
-bool work_compare(struct diff_build *build, bool *usable, struct error *err);
+void work_compare(struct diff_build *build, bool *usable);
 
 /*
  * Fills experiment_side.work of both sides, with the requests in each unit: runs (RUNS) or blocks of time (SINGLE).

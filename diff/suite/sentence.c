@@ -149,8 +149,7 @@ static bool append_because(const struct profile *const profiles[DIFF_SIDES], con
 	CLEANUP(buffer_deinit) struct buffer place = BUFFER_INIT(SENTENCE_BYTES);
 	char words[WORDS_CHANGE];
 
-	if (!diff_append_place(diff, profiles, function, &place, err))
-		return false;
+	diff_append_place(diff, profiles, function, &place);
 	buffer_append_string(out, ": ");
 	words_append_short_name(diff, &diff->functions[function], NAME_COLUMNS, out);
 	if (place.size > 0) {

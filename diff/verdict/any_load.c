@@ -94,40 +94,40 @@ static bool holds_zero(const struct diff_estimate *e)
 }
 
 /* Says what would hold if the load was the same, and how to find out. */
-static bool say_if_equal(struct diff_build *build, const struct proven *proven, struct error *err)
+static void say_if_equal(struct diff_build *build, const struct proven *proven)
 {
 	struct diff *diff = build->diff;
 	char words[WORDS_CHANGE], small[ANY_LOAD_WORDS];
 
 	if (proven->more.changes + proven->less.changes == 0 && holds_zero(&diff->total)) {
-		if (!unproven_decide(build, err))
-			return false;
+		unproven_decide(build);
 	} else {
 		words_change(diff, &diff->total, words);
-		if (!build_text(diff, err, &diff->verdict_text, "head %s %s", words_verb(diff), words))
-			return false;
+		build_text(diff, &diff->verdict_text, "head %s %s", words_verb(diff), words);
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	diff->needs_times_samples = 0;
 	small_words(diff, proven, small);
-	return build_text(diff, err, &diff->verdict_text,
+	build_text(diff, &diff->verdict_text,
 		"%s, if the load was the same; the load was not counted%s: record with the rights to count requests, or give --scale %s, or --scale work=BASE:HEAD",
 		diff_string(diff, diff->verdict_text), small, diff_scale_mode_name(diff->scale.mode));
 }
 
 /* Nothing is known of the total, and nothing is proven of shares. */
-static bool say_of_shares(struct diff_build *build, const struct proven *proven, struct error *err)
+static void say_of_shares(struct diff_build *build, const struct proven *proven)
 {
 	struct diff *diff = build->diff;
 	char small[ANY_LOAD_WORDS];
 
 	diff->verdict = DIFF_INCONCLUSIVE;
 	small_words(diff, proven, small);
-	if (isnan(diff->total.ci_low) && diff->evidence.uncounted)
-		return build_text(diff, err, &diff->verdict_text,
+	if (isnan(diff->total.ci_low) && diff->evidence.uncounted) {
+		build_text(diff, &diff->verdict_text,
 			"%s are not counts of samples, so fewer than 3 files on each side cannot tell a change of shares from noise: give 3 or more on each side, separated by commas",
 			metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "the values");
-	return build_text(diff, err, &diff->verdict_text, "no function's share is proven to have changed%s%s", small,
+		return;
+	}
+	build_text(diff, &diff->verdict_text, "no function's share is proven to have changed%s%s", small,
 		unproven_advice(build));
 }
 
@@ -138,10 +138,14 @@ bool any_load_decide(struct diff_build *build, const struct proven *proven, stru
 
 	if (way != PROVEN_NEITHER)
 		return any_load_decide_total(build, way, err);
-	if (!has_length && fmax(proven->more.points, proven->less.points) < proven_decisive_points)
-		return say_of_shares(build, proven, err);
-	if (fmax(proven->more.points, proven->less.points) < proven_decisive_points)
-		return say_if_equal(build, proven, err);
+	if (!has_length && fmax(proven->more.points, proven->less.points) < proven_decisive_points) {
+		say_of_shares(build, proven);
+		return true;
+	}
+	if (fmax(proven->more.points, proven->less.points) < proven_decisive_points) {
+		say_if_equal(build, proven);
+		return true;
+	}
 	cause_decide(build, proven, &way);
 	return any_load_decide_functions(build, proven, way, err);
 }

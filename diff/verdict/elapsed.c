@@ -143,5 +143,8 @@ bool elapsed_say(struct diff_build *build, const struct diff *waits, struct erro
 		buffer_append_string(&text, "; ");
 		waiting_append_named(waits, &text);
 	}
-	return buffer_ok(&text, err) && build_text(diff, err, &diff->verdict_text, "%s", (const char *)text.data);
+	if (!buffer_ok(&text, err))
+		return false;
+	build_text(diff, &diff->verdict_text, "%s", (const char *)text.data);
+	return true;
 }

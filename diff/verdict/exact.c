@@ -78,12 +78,15 @@ bool exact_say_function(struct diff_build *build, const struct diff_function *fu
 	words_name(diff, function, &name);
 	if (!buffer_ok(&name, err))
 		return false;
-	if (!(estimate->base > 0) || !(estimate->head > 0))
-		return build_text(diff, err, &diff->verdict_text, "%s is %s: %s%s%s", name.data ? name.data : "",
+	if (!(estimate->base > 0) || !(estimate->head > 0)) {
+		build_text(diff, &diff->verdict_text, "%s is %s: %s%s%s", name.data ? name.data : "",
 			estimate->base > 0 ? "gone" : "new", share, rest, total);
-	return build_text(diff, err, &diff->verdict_text, "%s%s %s %s%s%s%s%s%s%s%s%s", name.data ? name.data : "",
-		whose, words_verb(diff), words, cause[0] ? ": " : "", cause, code[0] ? "; " : "", code,
-		cause[0] ? "; " : ": ", share, rest, total);
+		return true;
+	}
+	build_text(diff, &diff->verdict_text, "%s%s %s %s%s%s%s%s%s%s%s%s", name.data ? name.data : "", whose,
+		words_verb(diff), words, cause[0] ? ": " : "", cause, code[0] ? "; " : "", code, cause[0] ? "; " : ": ",
+		share, rest, total);
+	return true;
 }
 
 bool exact_explain_total(struct diff_build *build, const struct diff_function *function,
@@ -103,10 +106,12 @@ bool exact_explain_total(struct diff_build *build, const struct diff_function *f
 	before_code = code[0] == '\0' ? "" : cause[0] ? "; " : ": ";
 	words_percent(diff, fabs(estimate->delta) / build_points_of(diff) * 100, part);
 	words_name(diff, function, &name);
-	return buffer_ok(&name, err) &&
-	       build_text(diff, err, &diff->verdict_text, "%s%s has the largest change, %s of the total%s%s%s%s; %s",
-		       name.data ? name.data : "", is_self ? " itself" : ", with all it calls,", part,
-		       cause[0] ? ": " : "", cause, before_code, code, diff_string(diff, diff->verdict_text));
+	if (!buffer_ok(&name, err))
+		return false;
+	build_text(diff, &diff->verdict_text, "%s%s has the largest change, %s of the total%s%s%s%s; %s",
+		name.data ? name.data : "", is_self ? " itself" : ", with all it calls,", part, cause[0] ? ": " : "",
+		cause, before_code, code, diff_string(diff, diff->verdict_text));
+	return true;
 }
 
 static bool is_equal_throughout(const struct diff *diff)
@@ -124,7 +129,7 @@ static const char *advice_words(const struct diff_build *build)
 				      : "; 3 or more runs on each side prove smaller changes";
 }
 
-bool exact_decide_unproven(struct diff_build *build, double tolerated, struct error *err)
+void exact_decide_unproven(struct diff_build *build, double tolerated)
 {
 	struct diff *diff = build->diff;
 	const struct diff_estimate *e = &diff->total;
@@ -132,17 +137,21 @@ bool exact_decide_unproven(struct diff_build *build, double tolerated, struct er
 
 	diff->verdict = DIFF_UNCHANGED;
 	words_change(diff, e, words);
-	if (words_equal(diff, e))
-		return build_text(diff, err, &diff->verdict_text, "%s: head %s %s",
+	if (words_equal(diff, e)) {
+		build_text(diff, &diff->verdict_text, "%s: head %s %s",
 			is_equal_throughout(diff) ? "base and head are equal" : "no change is proven", words_verb(diff),
 			words);
-	if (e->state == DIFF_STATE_SAME)
-		return build_text(diff, err, &diff->verdict_text,
+		return;
+	}
+	if (e->state == DIFF_STATE_SAME) {
+		build_text(diff, &diff->verdict_text,
 			"base and head differ by less than --min-effect (%g %% of the total): head %s %s",
 			build->options.min_effect_points, words_verb(diff), words);
+		return;
+	}
 	diff->verdict = e->detectable <= tolerated ? DIFF_UNCHANGED : DIFF_INCONCLUSIVE;
 	words_percent(diff, e->detectable / e->base * 100, noise);
-	return build_text(diff, err, &diff->verdict_text,
+	build_text(diff, &diff->verdict_text,
 		"no change is proven; head %s %s, and only more than %s is proven, because runs of %s differ%s",
 		words_verb(diff), words, noise,
 		diff->evidence.floor_rsd > 0 ? "programs that are not compiled" : "one side", advice_words(build));

@@ -26,8 +26,7 @@ bool exact_explain_total(struct diff_build *build, const struct diff_function *f
  * Decides where no function is proven to differ, and fills the verdict: unchanged, unless repeats of one side differ by
  * more than `tolerated`, in scaled units.
  */
-COMMON_MUST_CHECK
-bool exact_decide_unproven(struct diff_build *build, double tolerated, struct error *err);
+void exact_decide_unproven(struct diff_build *build, double tolerated);
 
 /* Returns what is said of the total behind changes of functions: "; the total is the same". */
 const char *exact_and_the_total(const struct diff *diff);

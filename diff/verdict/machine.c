@@ -64,5 +64,8 @@ bool machine_say(struct diff_build *build, double tolerated, struct error *err)
 		words_change(diff, total, words);
 		buffer_printf(&text, "no change of its own work is proven: head %s %s", words_verb(diff), words);
 	}
-	return buffer_ok(&text, err) && build_text(diff, err, &diff->verdict_text, "%s", text.data);
+	if (!buffer_ok(&text, err))
+		return false;
+	build_text(diff, &diff->verdict_text, "%s", text.data);
+	return true;
 }

@@ -28,7 +28,7 @@ bool placed_is_reason(const struct diff_build *build, const struct proven *prove
 	return placement->contribution / diff->total.delta > 0.5;
 }
 
-bool placed_decide(struct diff_build *build, struct error *err)
+void placed_decide(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	const struct diff_placement *placement = &basis_of(diff)->placement;
@@ -37,12 +37,13 @@ bool placed_decide(struct diff_build *build, struct error *err)
 	words_change(diff, &diff->total, words);
 	if (placement->changed_share < most_changed) {
 		diff->verdict = DIFF_PLACEMENT;
-		return build_text(diff, err, &diff->verdict_text,
+		build_text(diff, &diff->verdict_text,
 			"same code, and head %s %s here; kelvin bench --layouts 8 would tell a change from where the linker put it",
 			words_verb(diff), words);
+		return;
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
-	return build_text(diff, err, &diff->verdict_text,
+	build_text(diff, &diff->verdict_text,
 		"no change is proven: head %s %s, most of it in functions whose code is the same, so that where the linker put them explains it; kelvin bench --layouts 8 would tell",
 		words_verb(diff), words);
 }

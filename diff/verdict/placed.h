@@ -13,5 +13,4 @@
 bool placed_is_reason(const struct diff_build *build, const struct proven *proven);
 
 /* Says "same code, and head takes 20.1 % more CPU time per run (...) here; ...". Sets the verdict. */
-COMMON_MUST_CHECK
-bool placed_decide(struct diff_build *build, struct error *err);
+void placed_decide(struct diff_build *build);

@@ -133,7 +133,7 @@ const char *unproven_advice(const struct diff_build *build)
 		       : "; smaller changes look like the variation between processes: record several runs on each side";
 }
 
-static bool say_inconclusive(struct diff_build *build, double tolerated, struct error *err)
+static void say_inconclusive(struct diff_build *build, double tolerated)
 {
 	struct diff *diff = build->diff;
 	double half = (diff->total.ci_high - diff->total.ci_low) / 2;
@@ -142,30 +142,35 @@ static bool say_inconclusive(struct diff_build *build, double tolerated, struct 
 	words_change(diff, &diff->total, words);
 	places_words(diff, places);
 	bound_words(&diff->total, bound);
-	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
-		return build_text(diff, err, &diff->verdict_text, "%s%s; head %s %s%s", places, bound, words_verb(diff),
-			words, unproven_advice(build));
+	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS) {
+		build_text(diff, &diff->verdict_text, "%s%s; head %s %s%s", places, bound, words_verb(diff), words,
+			unproven_advice(build));
+		return;
+	}
 	/* More runs in the same place tell no more of places. */
-	if (diff->layouts.widens)
-		return build_text(diff, err, &diff->verdict_text,
+	if (diff->layouts.widens) {
+		build_text(diff, &diff->verdict_text,
 			"%s%s; head %s %s; where the linker put the code may explain it: kelvin bench --layouts 8 would tell",
 			places, bound, words_verb(diff), words);
+		return;
+	}
 	/*
 	 * An interval shrinks with the square root of the number of samples. Half the tolerance is aimed at, which
 	 * leaves room for an estimate that is off by chance.
 	 */
 	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
-	if (diff->needs_times_samples > most_times_asked)
-		return build_text(diff, err, &diff->verdict_text,
+	if (diff->needs_times_samples > most_times_asked) {
+		build_text(diff, &diff->verdict_text,
 			"%s%s; head %s %s; the runs vary too much to tell: make the machine quieter, or the runs longer",
 			places, bound, words_verb(diff), words);
-	return build_text(diff, err, &diff->verdict_text,
-		"%s%s; head %s %s; about %.0f times as many runs would decide it", places, bound, words_verb(diff),
-		words, diff->needs_times_samples);
+		return;
+	}
+	build_text(diff, &diff->verdict_text, "%s%s; head %s %s; about %.0f times as many runs would decide it", places,
+		bound, words_verb(diff), words, diff->needs_times_samples);
 }
 
 /* Says that the sides are equal within what the interval leaves open. */
-static bool say_unchanged(struct diff_build *build, struct error *err)
+static void say_unchanged(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	double open = largest_open(&diff->total) * 100;
@@ -173,45 +178,53 @@ static bool say_unchanged(struct diff_build *build, struct error *err)
 
 	words_change(diff, &diff->total, words);
 	places_words(diff, places);
-	return build_text(diff, err, &diff->verdict_text, "equal within %.*f %%: head %s %s%s%s", open < 10, open,
-		words_verb(diff), words, has_places(diff) ? "; " : "", has_places(diff) ? places : "");
+	build_text(diff, &diff->verdict_text, "equal within %.*f %%: head %s %s%s%s", open < 10, open, words_verb(diff),
+		words, has_places(diff) ? "; " : "", has_places(diff) ? places : "");
 }
 
 /* Decides where no interval is known. */
-static bool decide_without_interval(struct diff_build *build, struct error *err)
+static void decide_without_interval(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	char words[WORDS_CHANGE];
 
 	if (diff->total.delta == 0) {
 		diff->verdict = DIFF_UNCHANGED;
-		return build_text(diff, err, &diff->verdict_text, "base and head are equal");
+		build_text(diff, &diff->verdict_text, "base and head are equal");
+		return;
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	words_change(diff, &diff->total, words);
-	if (diff->evidence.uncounted)
-		return build_text(diff, err, &diff->verdict_text,
+	if (diff->evidence.uncounted) {
+		build_text(diff, &diff->verdict_text,
 			"head %s %s, but %s are not counts of samples, so fewer than 3 files on each side cannot tell this from noise: give 3 or more on each side, separated by commas",
 			words_verb(diff), words, metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
-	return build_text(diff, err, &diff->verdict_text,
+		return;
+	}
+	build_text(diff, &diff->verdict_text,
 		"head %s %s, but there is too little data to tell this from noise: record longer, or several runs on each side",
 		words_verb(diff), words);
 }
 
-bool unproven_decide(struct diff_build *build, struct error *err)
+void unproven_decide(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	const struct diff_estimate *e = &diff->total;
 	double tolerated = unproven_tolerance(build);
 
-	if (diff->is_exact)
-		return exact_decide_unproven(build, tolerated, err);
-	if (isnan(e->ci_low) || isnan(e->ci_high))
-		return decide_without_interval(build, err);
+	if (diff->is_exact) {
+		exact_decide_unproven(build, tolerated);
+		return;
+	}
+	if (isnan(e->ci_low) || isnan(e->ci_high)) {
+		decide_without_interval(build);
+		return;
+	}
 	if (e->ci_high <= tolerated && e->ci_low >= -tolerated) {
 		diff->verdict = DIFF_UNCHANGED;
-		return say_unchanged(build, err);
+		say_unchanged(build);
+		return;
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
-	return say_inconclusive(build, tolerated, err);
+	say_inconclusive(build, tolerated);
 }

@@ -14,5 +14,4 @@ double unproven_tolerance(const struct diff_build *build);
 /* Returns the advice for recordings that are no runs: "; so few samples prove no less: ...". It is static. */
 const char *unproven_advice(const struct diff_build *build);
 
-COMMON_MUST_CHECK
-bool unproven_decide(struct diff_build *build, struct error *err);
+void unproven_decide(struct diff_build *build);

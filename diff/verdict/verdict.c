@@ -62,9 +62,10 @@ static bool decide_guessed_load(struct diff_build *build, struct error *err)
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	words_change(diff, &diff->total, guessed);
-	return build_text(diff, err, &diff->verdict_text,
+	build_text(diff, &diff->verdict_text,
 		"head %s %s%s; how much of the change is load is unknown, because %s; count the requests of each recording and give --scale work=BASE:HEAD",
 		words_verb(diff), guessed, second, load_doubt_words(build->load.doubt));
+	return true;
 }
 
 static bool load_is_guessed(const struct diff_build *build)
@@ -154,7 +155,7 @@ static bool verdict_decide_functions(struct diff_build *build, const struct prov
  * Decides if only functions that are compiled at run time changed, in one recording on each side, or only their total
  * times.
  */
-static bool decide_compiled(struct diff_build *build, const struct proven *proven, struct error *err)
+static void decide_compiled(struct diff_build *build, const struct proven *proven)
 {
 	size_t count = proven->more.changes + proven->less.changes;
 	struct diff *diff = build->diff;
@@ -162,7 +163,7 @@ static bool decide_compiled(struct diff_build *build, const struct proven *prove
 
 	diff->verdict = DIFF_INCONCLUSIVE;
 	sentence_about_total(diff, total);
-	return build_text(diff, err, &diff->verdict_text,
+	build_text(diff, &diff->verdict_text,
 		"no change of the program is proven: %zu function%s that %s compiled at run time changed, which happens from process to process%s%s",
 		count, count == 1 ? "" : "s", count == 1 ? "is" : "are", total,
 		diff->evidence.mode == DIFF_EVIDENCE_RUNS ? "" : "; record several runs on each side");
@@ -181,16 +182,21 @@ static bool decide_proven(struct diff_build *build, struct error *err)
 
 	if (machine_is_reason(build, &proven))
 		return decide_machine(build, err);
-	if (placed_is_reason(build, &proven))
-		return placed_decide(build, err);
+	if (placed_is_reason(build, &proven)) {
+		placed_decide(build);
+		return true;
+	}
 	if (diff_load_is_open(diff))
 		return any_load_decide(build, &proven, err);
 	if (proven_way_of(diff->total.state) && (!proven_greater(&proven)->greatest || !total_is_minor(diff)))
 		return verdict_decide_total(build, &proven, err);
 	if (proven_greater(&proven)->greatest)
 		return verdict_decide_functions(build, &proven, err);
-	return proven.more.changes + proven.less.changes > 0 ? decide_compiled(build, &proven, err)
-							     : unproven_decide(build, err);
+	if (proven.more.changes + proven.less.changes > 0)
+		decide_compiled(build, &proven);
+	else
+		unproven_decide(build);
+	return true;
 }
 
 static bool decide_by_evidence(struct diff_build *build, struct error *err)
@@ -201,33 +207,35 @@ static bool decide_by_evidence(struct diff_build *build, struct error *err)
 	/* What a request costs can be compared however differently it is answered. */
 	if (diff->scale.mode != DIFF_SCALE_PER_REQUEST && programs_differ(build, different, sizeof(different))) {
 		diff->verdict = DIFF_INCONCLUSIVE;
-		return build_text(diff, err, &diff->verdict_text, "this is no comparison: %s", different);
+		build_text(diff, &diff->verdict_text, "this is no comparison: %s", different);
+		return true;
 	}
-	if (!warmup_may_explain(build, different, sizeof(different), err))
-		return false;
+	warmup_may_explain(build, different, sizeof(different));
 	if (different[0] != '\0') {
 		diff->verdict = DIFF_INCONCLUSIVE;
-		return build_text(diff, err, &diff->verdict_text, "%s", different);
+		build_text(diff, &diff->verdict_text, "%s", different);
+		return true;
 	}
 	if (load_is_guessed(build))
 		return decide_guessed_load(build, err);
 	if (timed_by_design(build, different, sizeof(different))) {
 		diff->verdict = DIFF_INCONCLUSIVE;
-		return build_text(diff, err, &diff->verdict_text, "%s", different);
+		build_text(diff, &diff->verdict_text, "%s", different);
+		return true;
 	}
 	return decide_proven(build, err);
 }
 
 /* Says first that no file tells its length, since all that follows compares shares. */
-static bool say_length_first(struct diff_build *build, struct error *err)
+static void say_length_first(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
 	double times = diff->raw_total[DIFF_HEAD] / diff->raw_total[DIFF_BASE];
 
-	return !diff->scale.length_is_unknown ||
-	       build_text(diff, err, &diff->verdict_text,
-		       "only shares can be compared, because %s (head's total is %.*f times base's): %s",
-		       scale_length_words(build), times < 10 ? 2 : 0, times, diff_string(diff, diff->verdict_text));
+	if (diff->scale.length_is_unknown)
+		build_text(diff, &diff->verdict_text,
+			"only shares can be compared, because %s (head's total is %.*f times base's): %s",
+			scale_length_words(build), times < 10 ? 2 : 0, times, diff_string(diff, diff->verdict_text));
 }
 
 /* ---- Gates ---- */
@@ -267,20 +275,24 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 		   *whole = result->is_total ? " with all it calls" : "";
 
 	words_percent(diff, result->percent, percent);
-	if (result->function == PROFILE_NONE)
-		return build_text(diff, err, &diff->verdict_text, "total %s %s by %s, above the limit of %g %%%s",
+	if (result->function == PROFILE_NONE) {
+		build_text(diff, &diff->verdict_text, "total %s %s by %s, above the limit of %g %%%s",
 			words_metric(diff), undecided ? "seems to have grown" : "grew", percent, result->gate->percent,
 			noise);
+		return true;
+	}
 	words_name(diff, &diff->functions[result->function], &name);
 	if (!buffer_ok(&name, err))
 		return false;
-	if (!isfinite(result->percent))
-		return build_text(diff, err, &diff->verdict_text,
-			"%s%s is new, which exceeds every limit (here %g %%)%s", name.data ? name.data : "", whole,
-			result->gate->percent, noise);
-	return build_text(diff, err, &diff->verdict_text, "%s %s %s more %s%s, above the limit of %g %%%s",
+	if (!isfinite(result->percent)) {
+		build_text(diff, &diff->verdict_text, "%s%s is new, which exceeds every limit (here %g %%)%s",
+			name.data ? name.data : "", whole, result->gate->percent, noise);
+		return true;
+	}
+	build_text(diff, &diff->verdict_text, "%s %s %s more %s%s, above the limit of %g %%%s",
 		name.data ? name.data : "", diff->is_exact ? words_verb(diff) : "takes", percent, words_metric(diff),
 		whole, result->gate->percent, noise);
+	return true;
 }
 
 static bool verdict_decide_gates(struct diff_build *build, struct error *err)
@@ -295,8 +307,8 @@ static bool verdict_decide_gates(struct diff_build *build, struct error *err)
 	if (blocking) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		diff->needs_times_samples = 0;
-		return build_text(
-			diff, err, &diff->verdict_text, "the --fail-on limits were not checked: %s", blocking);
+		build_text(diff, &diff->verdict_text, "the --fail-on limits were not checked: %s", blocking);
+		return true;
 	}
 	/* The code is the same: nothing that anybody changed made it slower. */
 	if (result.outcome == GATE_PASSED || (result.outcome == GATE_UNDECIDED && diff->verdict == DIFF_PLACEMENT))
@@ -316,7 +328,10 @@ static bool decide_by_control(struct diff_build *build, struct error *err)
 	control_append(&diff->control, &text);
 	diff->verdict = DIFF_INCONCLUSIVE;
 	diff->needs_times_samples = 0;
-	return buffer_ok(&text, err) && build_text(diff, err, &diff->verdict_text, "%s", text.data);
+	if (!buffer_ok(&text, err))
+		return false;
+	build_text(diff, &diff->verdict_text, "%s", text.data);
+	return true;
 }
 
 /* Names the cause of the final verdict: limits of the user may have turned it. */
@@ -341,8 +356,9 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 	if (build->options.control)
 		build->diff->control = *build->options.control;
 	changes_collect(build);
-	if (!decide_by_evidence(build, err) || !say_length_first(build, err))
+	if (!decide_by_evidence(build, err))
 		return false;
+	say_length_first(build);
 	if (control_differs(&build->diff->control) ? !decide_by_control(build, err) : !verdict_decide_gates(build, err))
 		return false;
 	name_cause(build);

@@ -116,7 +116,7 @@ static void describe_halves(
 	}
 }
 
-bool warmup_describe(const struct diff_build *build, enum diff_side side, char *text, size_t size, struct error *err)
+void warmup_describe(const struct diff_build *build, enum diff_side side, char *text, size_t size)
 {
 	const struct profile *profile = build->profiles[side];
 	CLEANUP(cleanup_free) int64_t *lengths = NULL;
@@ -125,28 +125,23 @@ bool warmup_describe(const struct diff_build *build, enum diff_side side, char *
 
 	text[0] = '\0';
 	if (!profile->has_timeline || has_command(profile))
-		return true;
+		return;
 	lengths = sums_run_lengths(profile);
 	is_script = find_script_nodes(build->diff);
-	if (!lengths || !is_script)
-		return error_set_memory(err);
 	sum_halves(build, side, lengths, is_script, &halves);
 	if (halves.all[0] > 0 && halves.all[1] > 0)
 		describe_halves(build, side, &halves, text, size);
-	return true;
 }
 
-bool warmup_may_explain(const struct diff_build *build, char *text, size_t size, struct error *err)
+void warmup_may_explain(const struct diff_build *build, char *text, size_t size)
 {
 	const struct diff_estimate *total = &build->diff->total;
 	char head[320];
 
-	if (!warmup_describe(build, DIFF_BASE, text, size, err) ||
-		!warmup_describe(build, DIFF_HEAD, head, sizeof(head), err))
-		return false;
+	warmup_describe(build, DIFF_BASE, text, size);
+	warmup_describe(build, DIFF_HEAD, head, sizeof(head));
 	if (head[0] != '\0' && text[0] == '\0' && total->delta >= 0)
 		snprintf(text, size, "%s", head);
 	else if (head[0] != '\0' || total->delta > 0)
 		text[0] = '\0';
-	return true;
 }

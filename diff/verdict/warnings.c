@@ -32,16 +32,14 @@ static const double max_thread_ratio = 2;
 /* Notes on files come first, and leave room for all others. */
 enum { MAX_WARNINGS = 24 + DIFF_SIDES * (PROFILE_MAX_NOTES + 1), MAX_FACT_BYTES = 120 };
 
-static bool warnings_add(struct diff *diff, bool blocks_gate, const char *text, struct error *err)
+static void warnings_add(struct diff *diff, bool blocks_gate, const char *text)
 {
 	uint32_t id;
 
 	if (diff->warning_count == MAX_WARNINGS)
-		return true;
-	if (!build_text(diff, err, &id, "%s", text))
-		return false;
+		return;
+	build_text(diff, &id, "%s", text);
 	diff->warnings[diff->warning_count++] = (struct diff_warning){ .text = id, .blocks_gate = blocks_gate };
-	return true;
 }
 
 /* Appends a fact's value on `side`. A flag has no value: the side that has it is named first, then the other. */
@@ -82,8 +80,10 @@ static bool compare_fact(struct diff_build *build, const struct profile_fact *fa
 	if (!warnings_compare_fact(build->profiles, fact, build->diff->is_exact, &text))
 		return true;
 	/* Where exact counts were made, by a simulator, hardly changes them. */
-	return buffer_ok(&text, err) &&
-	       warnings_add(build->diff, fact->blocks_gate && !build->diff->is_exact, text.data, err);
+	if (!buffer_ok(&text, err))
+		return false;
+	warnings_add(build->diff, fact->blocks_gate && !build->diff->is_exact, text.data);
+	return true;
 }
 
 static bool warnings_compare_facts(struct diff_build *build, struct error *err)
@@ -98,7 +98,7 @@ static bool warnings_compare_facts(struct diff_build *build, struct error *err)
 }
 
 /* If the sides have no other common metric, samples are compared; those of different events mean different things. */
-static bool compare_metrics(struct diff_build *build, struct error *err)
+static void compare_metrics(struct diff_build *build)
 {
 	const char *types[DIFF_SIDES], *units[DIFF_SIDES];
 	char text[400];
@@ -108,27 +108,27 @@ static bool compare_metrics(struct diff_build *build, struct error *err)
 		const struct profile_value_type *own = &profile->value_types[profile->default_value_type];
 
 		if (build->options.metric || build->metric[side] != 0 || profile->default_value_type == 0)
-			return true;
+			return;
 		types[side] = profile_string(profile, own->type);
 		units[side] = profile_string(profile, own->unit);
 	}
 	snprintf(text, sizeof(text),
 		"base measured %.60s (%.60s) and head measured %.60s (%.60s), so only sample counts are compared; record both with the same event",
 		types[DIFF_BASE], units[DIFF_BASE], types[DIFF_HEAD], units[DIFF_HEAD]);
-	return warnings_add(build->diff, true, text, err);
+	warnings_add(build->diff, true, text);
 }
 
-static bool check_lost(struct diff_build *build, enum diff_side side, struct error *err)
+static void check_lost(struct diff_build *build, enum diff_side side)
 {
 	const struct profile_quality *quality = &build->profiles[side]->quality;
 	double lost = (double)quality->lost, all = lost + (double)quality->samples;
 	char text[160];
 
 	if (all <= 0 || lost / all * 100 < max_lost_percent)
-		return true;
+		return;
 	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with a lower -F", diff_side_name(side),
 		lost / all * 100);
-	return warnings_add(build->diff, true, text, err);
+	warnings_add(build->diff, true, text);
 }
 
 static double unsampled_percent(const struct profile *profile)
@@ -169,55 +169,56 @@ static bool check_unsampled(struct diff_build *build, struct error *err)
 		"capabilities of the file; 'sudo kelvin record -a' while they run, or 'sudo kelvin record -- sudo -u USER COMMAND', "
 		"samples them");
 	buffer_append_byte(&text, '\0');
-	return buffer_ok(&text, err) && warnings_add(build->diff, is_doubt, text.data, err);
+	if (!buffer_ok(&text, err))
+		return false;
+	warnings_add(build->diff, is_doubt, text.data);
+	return true;
 }
 
-static bool compare_cut(struct diff_build *build, struct error *err)
+static void compare_cut(struct diff_build *build)
 {
 	double cut[DIFF_SIDES];
 	char text[200];
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!profile_knows_whole_stacks(build->profiles[side]))
-			return true;
+			return;
 		cut[side] = 100 - profile_quality_whole_percent(&build->profiles[side]->quality);
 	}
 	if (fabs(cut[0] - cut[1]) < max_cut_points)
-		return true;
+		return;
 	snprintf(text, sizeof(text),
 		"%.1f %% of base's stacks and %.1f %% of head's are not whole, so total times (with all that a function calls) are not comparable",
 		cut[0], cut[1]);
-	return warnings_add(build->diff, true, text, err);
+	warnings_add(build->diff, true, text);
 }
 
-static bool warnings_add_note(
-	struct diff_build *build, const char *side, const char *note, bool is_doubt, struct error *err)
+static void warnings_add_note(struct diff_build *build, const char *side, const char *note, bool is_doubt)
 {
 	char text[480];
 
 	snprintf(text, sizeof(text), "%s%s", side, note);
-	return warnings_add(build->diff, is_doubt && build_two_sided(build), text, err);
+	warnings_add(build->diff, is_doubt && build_two_sided(build), text);
 }
 
 /* Adds what the files of a side leave open, before any warning that is made from their contents. */
-static bool name_notes(struct diff_build *build, enum diff_side side, struct error *err)
+static void name_notes(struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];
 	const char *name = !build_two_sided(build) ? "" : side == DIFF_BASE ? "base: " : "head: ";
 	char more[80];
 
 	for (size_t i = 0; profile && i < profile->notes.count; i++)
-		if (!warnings_add_note(build, name, profile_string(profile, profile->notes.texts[i]),
-			    profile->notes.are_doubts[i], err))
-			return false;
+		warnings_add_note(
+			build, name, profile_string(profile, profile->notes.texts[i]), profile->notes.are_doubts[i]);
 	if (!profile || profile->notes.left_out == 0)
-		return true;
+		return;
 	snprintf(more, sizeof(more), "%zu further notes on its files are left out", profile->notes.left_out);
-	return warnings_add_note(build, name, more, true, err);
+	warnings_add_note(build, name, more, true);
 }
 
 /* A file that has calls of two functions each, not stacks, leaves totals open where a function has several callers. */
-static bool check_estimated(struct diff_build *build, struct error *err)
+static void check_estimated(struct diff_build *build)
 {
 	bool estimated[DIFF_SIDES] = { false };
 	char text[320];
@@ -229,14 +230,14 @@ static bool check_estimated(struct diff_build *build, struct error *err)
 						     PROFILE_CALL_GRAPH_ESTIMATED) == 0;
 	}
 	if (!estimated[DIFF_BASE] && !estimated[DIFF_HEAD])
-		return true;
+		return;
 	snprintf(text, sizeof(text),
 		"stacks%s are estimated from calls between two functions each: what a function costs is shared among its callers in proportion to the cost of their calls; of valgrind's callgrind, --separate-callers=N keeps N callers apart",
 		!build_two_sided(build) ? ""
 		: !estimated[DIFF_HEAD] ? " of base"
 		: !estimated[DIFF_BASE] ? " of head"
 					: "");
-	return warnings_add(build->diff, false, text, err);
+	warnings_add(build->diff, false, text);
 }
 
 /* Sums the percentage of each side's time without a function name, and of that in code made at run time. */
@@ -284,11 +285,14 @@ static bool say_nameless(struct diff_build *build, const char *side, const struc
 	buffer_append_string(&text, side);
 	profile_nameless_sentence(nameless, &text);
 	buffer_append_byte(&text, '\0');
-	return buffer_ok(&text, err) && warnings_add(build->diff, blocks, (const char *)text.data, err);
+	if (!buffer_ok(&text, err))
+		return false;
+	warnings_add(build->diff, blocks, (const char *)text.data);
+	return true;
 }
 
-static bool say_nameless_on_both(struct diff_build *build, const struct profile_nameless *base,
-	const struct profile_nameless *head, bool blocks, struct error *err)
+static void say_nameless_on_both(
+	struct diff_build *build, const struct profile_nameless *base, const struct profile_nameless *head, bool blocks)
 {
 	const struct profile_language_row *row = &profile_languages[head->language];
 	char text[400];
@@ -296,7 +300,7 @@ static bool say_nameless_on_both(struct diff_build *build, const struct profile_
 	snprintf(text, sizeof(text),
 		"%.0f %% of base's time and %.0f %% of head's pass through %s that have no names: %s", base->percent,
 		head->percent, head->is_beside ? row->beside : row->functions, row->next_step);
-	return warnings_add(build->diff, blocks, text, err);
+	warnings_add(build->diff, blocks, text);
 }
 
 /*
@@ -316,8 +320,7 @@ static bool warnings_compare_nameless(struct diff_build *build, bool blocks, boo
 		const struct profile_nameless *base = find_nameless(&sides[DIFF_BASE], head);
 
 		if (base) {
-			if (!say_nameless_on_both(build, base, head, blocks, err))
-				return false;
+			say_nameless_on_both(build, base, head, blocks);
 		} else if (!say_nameless(build, "head: ", head, blocks, err)) {
 			return false;
 		}
@@ -347,7 +350,8 @@ static bool compare_unknown(struct diff_build *build, struct error *err)
 	snprintf(text, sizeof(text), "%.1f %% of base's time and %.1f %% of head's is in %s", unknown[0], unknown[1],
 		is_made ? "code generated at run time without function names: 'man kelvin-record' says which runtimes provide them, and how"
 			: "functions without names: install the missing debug symbols");
-	return warnings_add(build->diff, true, text, err);
+	warnings_add(build->diff, true, text);
+	return true;
 }
 
 /* A single profile is not compared, but names may be missing in it too. */
@@ -364,7 +368,7 @@ static bool check_nameless(struct diff_build *build, struct error *err)
 }
 
 /* A larger share of interrupts means that other work ran on the same CPUs, with the same caches. */
-static bool compare_interrupts(struct diff_build *build, struct error *err)
+static void compare_interrupts(struct diff_build *build)
 {
 	static const double disturbance_per_interrupt = 1.5, width = 2;
 	const struct diff *diff = build->diff;
@@ -373,13 +377,13 @@ static bool compare_interrupts(struct diff_build *build, struct error *err)
 	char text[240];
 
 	if (!(fabs(head - base) >= max_interrupt_points))
-		return true;
+		return;
 	snprintf(text, sizeof(text),
 		"interrupts took %.1f %% of %s's time and %.1f %% of %s's: the machine was busier during %s, so changes below about %.0f %% cannot be told from its disturbance",
 		head_busier ? head : base, diff_side_name(head_busier), head_busier ? base : head,
 		diff_side_name(!head_busier), diff_side_name(head_busier),
 		disturbance_per_interrupt * width * fabs(head - base));
-	return warnings_add(build->diff, false, text, err);
+	warnings_add(build->diff, false, text);
 }
 
 /* Returns the percentage of the time in which a side's threads could have run that they waited for a CPU. */
@@ -393,56 +397,56 @@ static double waiting_for_cpu_percent(const struct diff_build *build, enum diff_
 }
 
 /* Where CPUs are busy, the holder of a lock waits for one as well, and all who want the lock wait with it. */
-static bool compare_waiting_for_cpus(struct diff_build *build, struct error *err)
+static void compare_waiting_for_cpus(struct diff_build *build)
 {
 	double base, head;
 	bool head_busier;
 	char text[240];
 
 	if (build->diff->waiting == DIFF_WAITING_NONE)
-		return true;
+		return;
 	base = waiting_for_cpu_percent(build, DIFF_BASE);
 	head = waiting_for_cpu_percent(build, DIFF_HEAD);
 	head_busier = head > base;
 	if (fabs(head - base) < max_cpu_wait_points)
-		return true;
+		return;
 	snprintf(text, sizeof(text),
 		"threads that could run waited for a CPU for %.0f %% of the time in %s and %.0f %% in %s: busier CPUs make threads wait longer for locks too",
 		head_busier ? head : base, diff_side_name(head_busier), head_busier ? base : head,
 		diff_side_name(!head_busier));
-	return warnings_add(build->diff, false, text, err);
+	warnings_add(build->diff, false, text);
 }
 
 /*
  * Samples are weighted by their period, so different periods do not block gates. Different frequencies have a warning
  * of their own.
  */
-static bool compare_periods(struct diff_build *build, struct error *err)
+static void compare_periods(struct diff_build *build)
 {
 	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
 	char text[160];
 
 	if (b->period <= 0 || h->period <= 0 || b->period == h->period ||
 		(b->facts.frequency_hz && b->facts.frequency_hz != h->facts.frequency_hz))
-		return true;
+		return;
 	snprintf(text, sizeof(text), "base was sampled every %lld and head every %lld %s", (long long)b->period,
 		(long long)h->period, profile_string(h, h->period_type.unit));
-	return warnings_add(build->diff, false, text, err);
+	warnings_add(build->diff, false, text);
 }
 
 /* Limits are of totals, and of functions in parts of them. */
-static bool check_lengths(struct diff_build *build, struct error *err)
+static void check_lengths(struct diff_build *build)
 {
 	char text[SCALE_LENGTH_WORDS];
 
 	if (!build->diff->scale.length_is_unknown)
-		return true;
+		return;
 	scale_length_warning(build, text);
-	return warnings_add(build->diff, true, text, err);
+	warnings_add(build->diff, true, text);
 }
 
 /* A short recording may lack rare events that a long one has: a garbage collection, a flush, the start. */
-static bool compare_durations(struct diff_build *build, struct error *err)
+static void compare_durations(struct diff_build *build)
 {
 	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
 	double base = load_seconds(b), head = load_seconds(h);
@@ -453,15 +457,16 @@ static bool compare_durations(struct diff_build *build, struct error *err)
 		snprintf(text, sizeof(text),
 			"%s holds whole runs of a command and %s does not, so only %s includes start and exit",
 			diff_side_name(head_whole), diff_side_name(!head_whole), diff_side_name(head_whole));
-		return warnings_add(build->diff, false, text, err);
+		warnings_add(build->diff, false, text);
+		return;
 	}
 	if (base_whole || base <= 0 || head <= 0 ||
 		(base < head * max_duration_ratio && head < base * max_duration_ratio))
-		return true;
+		return;
 	snprintf(text, sizeof(text),
 		"base was recorded for %.1f s and head for %.1f s; the longer one may include rare events that the other missed",
 		base, head);
-	return warnings_add(build->diff, false, text, err);
+	warnings_add(build->diff, false, text);
 }
 
 /* Threads that were only sampled without a value in the metric are not counted: CPU time has none that only waited. */
@@ -483,7 +488,7 @@ static void warnings_count_threads(const struct diff_build *build, enum diff_sid
 	*per_run = profile->run_count ? (double)count / (double)profile->run_count : 0;
 }
 
-static bool warnings_compare_threads(struct diff_build *build, struct error *err)
+static void warnings_compare_threads(struct diff_build *build)
 {
 	double base, head;
 	char text[160];
@@ -491,14 +496,14 @@ static bool warnings_compare_threads(struct diff_build *build, struct error *err
 	warnings_count_threads(build, DIFF_BASE, &base);
 	warnings_count_threads(build, DIFF_HEAD, &head);
 	if (fabs(base - head) < 2 || (base < head * max_thread_ratio && head < base * max_thread_ratio))
-		return true;
+		return;
 	snprintf(text, sizeof(text), "base ran %.0f thread%s%s and head %.0f, so waiting and contention may differ",
 		base, base < 1.5 ? "" : "s", build->profiles[DIFF_BASE]->run_count > 1 ? " per run" : "", head);
-	return warnings_add(build->diff, false, text, err);
+	warnings_add(build->diff, false, text);
 }
 
 /* Warns of runs that failed: they did other work. */
-static bool warnings_check_exits(struct diff_build *build, enum diff_side side, struct error *err)
+static void warnings_check_exits(struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];
 	size_t failed = 0;
@@ -507,42 +512,44 @@ static bool warnings_check_exits(struct diff_build *build, enum diff_side side, 
 	for (size_t i = 0; i < profile->run_count; i++)
 		failed += profile->runs[i].whole_command && profile->runs[i].exit_status > 0;
 	if (failed == 0)
-		return true;
+		return;
 	snprintf(text, sizeof(text), "%zu of %zu runs of %s failed", failed, profile->run_count, diff_side_name(side));
-	return warnings_add(build->diff, true, text, err);
+	warnings_add(build->diff, true, text);
 }
 
-static bool check_copies(struct diff_build *build, struct error *err)
+static void check_copies(struct diff_build *build)
 {
 	char text[160];
 
 	copies_name(build, text, sizeof(text));
-	return text[0] == '\0' || warnings_add(build->diff, true, text, err);
+	if (text[0] != '\0')
+		warnings_add(build->diff, true, text);
 }
 
-static bool check_warmup(struct diff_build *build, struct error *err)
+static void check_warmup(struct diff_build *build)
 {
 	char text[320];
 
-	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!warmup_describe(build, (enum diff_side)side, text, sizeof(text), err) ||
-			(text[0] != '\0' && !warnings_add(build->diff, true, text, err)))
-			return false;
-	return true;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		warmup_describe(build, (enum diff_side)side, text, sizeof(text));
+		if (text[0] != '\0')
+			warnings_add(build->diff, true, text);
+	}
 }
 
-static bool compare_programs(struct diff_build *build, struct error *err)
+static void compare_programs(struct diff_build *build)
 {
 	char text[320];
 
-	return !programs_differ(build, text, sizeof(text)) || warnings_add(build->diff, false, text, err);
+	if (programs_differ(build, text, sizeof(text)))
+		warnings_add(build->diff, false, text);
 }
 
 /*
  * Describes functions on which both readings disagree. Neither is wrong: they answer different questions. Of
  * benchmarks, and of commands that were run in turn, nobody asks the other one: both sides did the same work.
  */
-static bool name_readings(struct diff_build *build, struct error *err)
+static void name_readings(struct diff_build *build)
 {
 	enum { COLUMNS = 60, MAX_NAME_BYTES = 400 };
 	CLEANUP(buffer_deinit) struct buffer name = BUFFER_INIT(MAX_NAME_BYTES);
@@ -554,7 +561,7 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	bool more;
 
 	if (count == 0 || build->options.runs_in_pairs || profile_has_phases(build->profiles[DIFF_HEAD]))
-		return true;
+		return;
 	f = &diff->functions[greatest];
 	more = f->self.state == DIFF_STATE_MORE ||
 	       (f->self.state != DIFF_STATE_LESS && f->total.state == DIFF_STATE_MORE);
@@ -566,11 +573,11 @@ static bool name_readings(struct diff_build *build, struct error *err)
 		name.data ? name.data : "", more ? "more" : metric_less(build), metric_noun(build),
 		diff_scale_words(diff->scale.mode), more ? metric_less(build) : "more",
 		diff_scale_words(diff->scale.other_mode), diff_scale_mode_name(diff->scale.other_mode), others);
-	return warnings_add(build->diff, false, text, err);
+	warnings_add(build->diff, false, text);
 }
 
 /* Says which kind of evidence there is, if it is not the best. */
-static bool name_evidence(struct diff_build *build, struct error *err)
+static void name_evidence(struct diff_build *build)
 {
 	const struct diff_evidence *evidence = &build->diff->evidence;
 	char text[400];
@@ -579,7 +586,7 @@ static bool name_evidence(struct diff_build *build, struct error *err)
 	case DIFF_EVIDENCE_NONE:
 	case DIFF_EVIDENCE_RUNS:
 	case DIFF_EVIDENCE_EXACT:
-		return true;
+		return;
 	case DIFF_EVIDENCE_SINGLE:
 		snprintf(text, sizeof(text),
 			"there are fewer than 3 runs on each side, so we assume %.0f %% variation between identical processes, and smaller changes cannot be proven; record with --runs, use kelvin bench, or attach to several processes",
@@ -591,23 +598,23 @@ static bool name_evidence(struct diff_build *build, struct error *err)
 			evidence->floor_rsd * 100);
 		break;
 	}
-	return warnings_add(build->diff, false, text, err);
+	warnings_add(build->diff, false, text);
 }
 
 /*
  * This check comes first, because no other matters if both sides were given different work, or a fixed time instead of
  * work.
  */
-static bool compare_work(struct diff_build *build, struct error *err)
+static void compare_work(struct diff_build *build)
 {
 	char text[800];
 
 	if (build->diff->scale.mode == DIFF_SCALE_WORK)
-		return true;
-	if (arguments_differ(build, text, sizeof(text)) && !warnings_add(build->diff, false, text, err))
-		return false;
-	return (!timed_by_design(build, text, sizeof(text)) && !timed_by_looks(build, text, sizeof(text))) ||
-	       warnings_add(build->diff, false, text, err);
+		return;
+	if (arguments_differ(build, text, sizeof(text)))
+		warnings_add(build->diff, false, text);
+	if (timed_by_design(build, text, sizeof(text)) || timed_by_looks(build, text, sizeof(text)))
+		warnings_add(build->diff, false, text);
 }
 
 /* Instances that lie far from the others of their side, and CPU models that are not all the same. */
@@ -622,8 +629,10 @@ static bool say_of_instances(struct diff_build *build, struct error *err)
 		any = part == DIFF_SIDES ? instance_words_cpus(build->diff, &text, &blocks)
 					 : instance_words_outliers(build->diff, (enum diff_side)part, &text);
 		buffer_append_byte(&text, '\0');
-		if (!buffer_ok(&text, err) || (any && !warnings_add(build->diff, blocks, text.data, err)))
+		if (!buffer_ok(&text, err))
 			return false;
+		if (any)
+			warnings_add(build->diff, blocks, text.data);
 	}
 	return true;
 }
@@ -632,30 +641,48 @@ static bool say_of_instances(struct diff_build *build, struct error *err)
  * Compares the conditions that change how long things take, and how much of that was recorded. Exact counts show none
  * of it.
  */
-static bool compare_conditions(struct diff_build *build, struct error *err)
+static void compare_conditions(struct diff_build *build)
 {
-	return build->diff->is_exact ||
-	       (compare_periods(build, err) && compare_durations(build, err) && warnings_compare_threads(build, err));
+	if (!build->diff->is_exact) {
+		compare_periods(build);
+		compare_durations(build);
+		warnings_compare_threads(build);
+	}
 }
 
 bool warnings_collect(struct diff_build *build, struct error *err)
 {
 	build->diff->warnings = memory_zeroed(MAX_WARNINGS, sizeof(*build->diff->warnings));
-	if (!name_notes(build, DIFF_BASE, err) || !name_notes(build, DIFF_HEAD, err))
-		return false;
-	if (!build_two_sided(build))
-		return check_unsampled(build, err) && check_nameless(build, err) && check_estimated(build, err);
-	if (!compare_work(build, err))
-		return false;
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!check_lost(build, (enum diff_side)side, err) ||
-			!warnings_check_exits(build, (enum diff_side)side, err))
+	name_notes(build, DIFF_BASE);
+	name_notes(build, DIFF_HEAD);
+	if (!build_two_sided(build)) {
+		if (!check_unsampled(build, err) || !check_nameless(build, err))
 			return false;
+		check_estimated(build);
+		return true;
 	}
-	return check_unsampled(build, err) && check_lengths(build, err) && check_copies(build, err) &&
-	       warnings_compare_facts(build, err) && say_of_instances(build, err) && compare_metrics(build, err) &&
-	       compare_conditions(build, err) && compare_programs(build, err) && check_warmup(build, err) &&
-	       compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) && compare_cut(build, err) &&
-	       check_estimated(build, err) && compare_unknown(build, err) && name_readings(build, err) &&
-	       name_evidence(build, err);
+	compare_work(build);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		check_lost(build, (enum diff_side)side);
+		warnings_check_exits(build, (enum diff_side)side);
+	}
+	if (!check_unsampled(build, err))
+		return false;
+	check_lengths(build);
+	check_copies(build);
+	if (!warnings_compare_facts(build, err) || !say_of_instances(build, err))
+		return false;
+	compare_metrics(build);
+	compare_conditions(build);
+	compare_programs(build);
+	check_warmup(build);
+	compare_interrupts(build);
+	compare_waiting_for_cpus(build);
+	compare_cut(build);
+	check_estimated(build);
+	if (!compare_unknown(build, err))
+		return false;
+	name_readings(build);
+	name_evidence(build);
+	return true;
 }
