@@ -194,7 +194,7 @@ static inline double build_least_effect(const struct diff_build *build)
 	return build->options.min_effect_points / 100 * build_points_of(build_whole(build->diff));
 }
 
-/* Returns what the statistics keep for comparisons of parts (statistics/basis.h). NULL: out of memory. */
+/* Returns what the statistics keep for comparisons of parts (statistics/basis.h). */
 struct basis *basis_create(void);
 void basis_destroy(struct basis *basis);
 

@@ -94,34 +94,28 @@ static struct profile_other_side other_side(struct meant *meant)
 	return (struct profile_other_side){ is_focused, is_hidden, other_path, meant };
 }
 
-static bool question_add_key(struct meant_keys *keys, const char *key, struct error *err)
+static void question_add_key(struct meant_keys *keys, const char *key)
 {
-	return ARRAY_APPEND(&keys->keys, &keys->capacity, &keys->count, ARRAY_MAX_IDS, err, key);
+	ARRAY_PUSH(&keys->keys, &keys->capacity, &keys->count, key);
 }
 
-static bool add_keys_of(
-	struct meant_keys *keys, struct profile_pattern *pattern, const struct profile *profile, struct error *err)
+static void add_keys_of(struct meant_keys *keys, struct profile_pattern *pattern, const struct profile *profile)
 {
-	CLEANUP(cleanup_free) bool *found = calloc(profile->function_count + 1, sizeof(*found));
+	CLEANUP(cleanup_free) bool *found = memory_zeroed(profile->function_count + 1, sizeof(*found));
 
-	if (!found)
-		return error_set_memory(err);
 	(void)profile_pattern_find(pattern, profile, found);
 	for (size_t i = 0; i < profile->function_count; i++)
-		if (found[i] && !question_add_key(keys, profile_string(profile, profile->functions[i].key), err))
-			return false;
-	return true;
+		if (found[i])
+			question_add_key(keys, profile_string(profile, profile->functions[i].key));
 }
 
 /* A function that was renamed is one, so both its names are meant. */
-static bool add_former_names(struct meant_keys *keys, const struct diff *whole, struct error *err)
+static void add_former_names(struct meant_keys *keys, const struct diff *whole)
 {
 	size_t count = keys->count;
-	CLEANUP(cleanup_free) const char **added = calloc(whole->function_count + 1, sizeof(*added));
+	CLEANUP(cleanup_free) const char **added = memory_zeroed(whole->function_count + 1, sizeof(*added));
 	size_t added_count = 0;
 
-	if (!added)
-		return error_set_memory(err);
 	qsort(keys->keys, count, sizeof(*keys->keys), question_compare_keys);
 	for (size_t i = 0; i < whole->function_count; i++) {
 		const struct diff_function *f = &whole->functions[i];
@@ -131,10 +125,8 @@ static bool add_former_names(struct meant_keys *keys, const struct diff *whole, 
 			added[added_count++] = diff_string(whole, whole->functions[f->moved_to].key);
 	}
 	for (size_t i = 0; i < added_count; i++)
-		if (!question_add_key(keys, added[i], err))
-			return false;
+		question_add_key(keys, added[i]);
 	qsort(keys->keys, keys->count, sizeof(*keys->keys), question_compare_keys);
-	return true;
 }
 
 static bool find_meant(struct meant_keys *keys, const char *option, const char *text,
@@ -147,10 +139,12 @@ static bool find_meant(struct meant_keys *keys, const char *option, const char *
 		return true;
 	done = profile_pattern_init(&pattern, option, text, err);
 	for (int side = 0; done && side < DIFF_SIDES; side++)
-		done = !profiles[side] || add_keys_of(keys, &pattern, profiles[side], err);
-	done = done && (keys->count > 0 || profile_pattern_refuse(&pattern, option, profiles, DIFF_SIDES, err)) &&
-	       add_former_names(keys, whole, err);
+		if (profiles[side])
+			add_keys_of(keys, &pattern, profiles[side]);
+	done = done && (keys->count > 0 || profile_pattern_refuse(&pattern, option, profiles, DIFF_SIDES, err));
 	profile_pattern_deinit(&pattern);
+	if (done)
+		add_former_names(keys, whole);
 	return done;
 }
 
@@ -214,17 +208,16 @@ static bool is_of_files(const struct question *question)
 	return is;
 }
 
-static bool find_files(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
-	struct answer *answer, struct error *err)
+static void find_files(
+	const struct question *question, const struct profile *const profiles[DIFF_SIDES], struct answer *answer)
 {
 	const struct profile *all[DIFF_SIDES];
 
 	if (!profiles[DIFF_BASE] || !is_of_files(question))
-		return true;
+		return;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		all[side] = answer->joined[side] ? answer->joined[side] : profiles[side];
 	diff_file_pairs_create(answer->whole, all, &answer->files);
-	return true;
 }
 
 /* Which functions of the diff --focus means, whose callers and callees are asked for. */
@@ -233,8 +226,7 @@ static bool question_find_neighbours(const struct meant *meant, struct answer *a
 {
 	const struct diff *diff = answer->part;
 
-	if (!ARRAY_ZEROED(&answer->meant, diff->function_count + 1, err))
-		return false;
+	answer->meant = memory_zeroed(diff->function_count + 1, sizeof(*answer->meant));
 	for (size_t i = 0; i < diff->function_count; i++)
 		answer->meant[i] = has_key(&meant->focus, diff_string(diff, diff->functions[i].key));
 	return diff_neighbours_create(diff, profiles, answer->meant, &answer->neighbours, err);
@@ -325,8 +317,9 @@ bool question_answer(const struct question *question, const struct profile *cons
 	const struct diff_options *options, struct answer *answer, struct error *err)
 {
 	*answer = (struct answer){ 0 };
-	if (!compare_whole(profiles, options, answer, err) || !find_files(question, profiles, answer, err))
+	if (!compare_whole(profiles, options, answer, err))
 		return false;
+	find_files(question, profiles, answer);
 	if (profile_selection_is_empty(&question->selection))
 		choose_all(profiles, answer);
 	else if (!answer_part(question, profiles, options, answer, err))

@@ -265,7 +265,7 @@ static bool passes_through(const struct profile *profile, uint32_t stack, const 
 /* Functions whose names lie in a file that is not there (dwz), which is told when their binary is opened. */
 static void append_without_file(struct buffer *text, const struct profile *profile)
 {
-	CLEANUP(cleanup_free) bool *is_unnamed = calloc(profile->function_count + 1, sizeof(*is_unnamed));
+	CLEANUP(cleanup_free) bool *is_unnamed = memory_zeroed(profile->function_count + 1, sizeof(*is_unnamed));
 	uint64_t through = 0;
 
 	for (size_t i = 0; is_unnamed && i < profile->function_count; i++)
@@ -283,7 +283,7 @@ static void append_stripped(struct buffer *text, const struct record_summary *su
 {
 	enum { LEAST_STRIPPED_PERCENT = 10 };
 	const struct profile *profile = summary->profile;
-	CLEANUP(cleanup_free) uint64_t *unnamed = calloc(profile->mapping_count + 1, sizeof(*unnamed));
+	CLEANUP(cleanup_free) uint64_t *unnamed = memory_zeroed(profile->mapping_count + 1, sizeof(*unnamed));
 	uint64_t samples = profile->quality.samples, stripped = 0;
 	char package[200], remedy[400] = "'man kelvin-record' says which debug symbols to install";
 	const char *path;
@@ -427,7 +427,7 @@ static void add_up_waits(const struct profile *profile, bool *has_waited, struct
 /* "waiting: 12.3 s in 8 threads: lock 80 %, io 12 %, timer 8 %; idle 40.0 s" */
 static void append_waits(struct buffer *text, const struct profile *profile)
 {
-	CLEANUP(cleanup_free) bool *has_waited = calloc(profile->thread_count + 1, sizeof(*has_waited));
+	CLEANUP(cleanup_free) bool *has_waited = memory_zeroed(profile->thread_count + 1, sizeof(*has_waited));
 	enum profile_wait_class order[PROFILE_WAIT_COUNT];
 	struct waited waited;
 	size_t count;
@@ -474,7 +474,7 @@ static void append_proposal(struct buffer *text, const struct record_summary *su
 /* Returns the number of names that runs have; several runs may have the same. */
 static size_t count_benchmarks(const struct profile *profile, uint64_t *rounds)
 {
-	CLEANUP(cleanup_free) bool *met = calloc(string_table_count(profile->strings) + 1, sizeof(*met));
+	CLEANUP(cleanup_free) bool *met = memory_zeroed(string_table_count(profile->strings) + 1, sizeof(*met));
 	size_t count = 0;
 
 	for (size_t i = 0; met && i < profile->run_count; i++) {

@@ -24,15 +24,12 @@ bool run_counts_known(const struct profile *const profiles[DIFF_SIDES])
 	return true;
 }
 
-static bool run_counts_sum_runs(
-	const struct profile *profile, uint32_t value_type, struct counts *counts, struct error *err)
+static void run_counts_sum_runs(const struct profile *profile, uint32_t value_type, struct counts *counts)
 {
 	size_t run_count = profile->run_count > 0 ? profile->run_count : 1;
-	CLEANUP(cleanup_free) double *runs = calloc(run_count, sizeof(*runs));
+	CLEANUP(cleanup_free) double *runs = memory_zeroed(run_count, sizeof(*runs));
 	double sum = 0;
 
-	if (!runs)
-		return error_set_memory(err);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		uint32_t run = profile->run_count ? profile->threads[profile->samples[i].thread].run : 0;
 
@@ -45,7 +42,6 @@ static bool run_counts_sum_runs(
 		counts->most = fmax(counts->most, runs[run]);
 	}
 	counts->mean = sum / (double)run_count;
-	return true;
 }
 
 static void run_counts_append_count(struct buffer *text, double value)
@@ -83,7 +79,7 @@ static void run_counts_append_change(struct buffer *text, double base, double he
 		buffer_printf(text, "  %+.*f %%\n", fabs(percent) < least_with_two_digits ? 5 : 2, percent);
 }
 
-bool run_counts_append(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err)
+void run_counts_append(struct buffer *text, const struct profile *const profiles[DIFF_SIDES])
 {
 	const struct profile *base = profiles[DIFF_BASE], *head = profiles[DIFF_HEAD];
 
@@ -98,14 +94,12 @@ bool run_counts_append(struct buffer *text, const struct profile *const profiles
 
 		if (other == PROFILE_NONE || !run_counts_is_count(base, i))
 			continue;
-		if (!run_counts_sum_runs(base, i, &counts[DIFF_BASE], err) ||
-			!run_counts_sum_runs(head, other, &counts[DIFF_HEAD], err))
-			return false;
+		run_counts_sum_runs(base, i, &counts[DIFF_BASE]);
+		run_counts_sum_runs(head, other, &counts[DIFF_HEAD]);
 		buffer_printf(text, "  %-13s", type);
 		for (int side = 0; side < DIFF_SIDES; side++)
 			append_side_counts(text, side, &counts[side]);
 		run_counts_append_change(text, counts[DIFF_BASE].mean, counts[DIFF_HEAD].mean);
 	}
 	buffer_append_byte(text, '\n');
-	return true;
 }

@@ -9,5 +9,4 @@
 bool run_counts_known(const struct profile *const profiles[DIFF_SIDES]);
 
 /* Appends what a run of each command counts: the mean, and the least and the most where runs of a side differ. */
-COMMON_MUST_CHECK
-bool run_counts_append(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err);
+void run_counts_append(struct buffer *text, const struct profile *const profiles[DIFF_SIDES]);

@@ -110,12 +110,14 @@ static void append_outliers(
 		buffer_append_byte(text, '\n');
 }
 
-bool render_run_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err)
+void render_run_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES])
 {
 	size_t runs = profiles[DIFF_BASE]->run_count;
 
-	if (run_counts_known(profiles))
-		return run_counts_append(text, profiles, err);
+	if (run_counts_known(profiles)) {
+		run_counts_append(text, profiles);
+		return;
+	}
 	buffer_printf(text,
 		runs == 1 ? "%zu run of each command\n"
 			  : "%zu runs of each command, alternating; mean and 95 %% interval\n",
@@ -132,5 +134,4 @@ bool render_run_figures(struct buffer *text, const struct profile *const profile
 			append_outliers(text, profiles[side], diff_side_name(side), (enum diff_run_figure)figure);
 	}
 	buffer_append_byte(text, '\n');
-	return true;
 }

@@ -7,5 +7,4 @@
  * Appends what the runs took: wall-clock time, CPU time and peak memory of either side with 95 % intervals, how head
  * differs, and the runs that lie far from the others. Of simulated runs, what they counted (run_counts.h).
  */
-COMMON_MUST_CHECK
-bool render_run_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err);
+void render_run_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES]);

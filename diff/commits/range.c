@@ -23,9 +23,9 @@ static bool commit_range_split(const char *text, char **from, char **to, struct 
 		return error_set(err, ERROR_USAGE,
 			"--commits '%.100s': write A..B, the commits of base and of head, as in --commits v1.2..HEAD",
 			text);
-	*from = strndup(text, (size_t)(dots - text));
-	*to = strdup(dots[2] ? dots + 2 : "HEAD");
-	return (*from && *to) || error_set_memory(err);
+	*from = memory_copy_text(text, (size_t)(dots - text));
+	*to = memory_copy_string(dots[2] ? dots + 2 : "HEAD");
+	return true;
 }
 
 /* Tells what the commits of the range do not cover. */
@@ -215,9 +215,7 @@ static bool commit_range_ask(const struct asker *asker, uint64_t kind, const cha
 		buffer_append(&question, names[i], strlen(names[i]) + 1);
 	if (!buffer_ok(&question, err))
 		return false;
-	file.name = strdup("what git wrote");
-	if (!file.name)
-		return error_set_memory(err);
+	file.name = memory_copy_string("what git wrote");
 	file.fd = asker->range->ask ? asker->range->ask(asker->range->context, question.data, question.size, err)
 				    : commit_range_answer(asker->range, question.data, question.size);
 	/* The one that runs git has told it. */
@@ -268,12 +266,10 @@ static bool add_other_names(const struct asker *asker, const struct repository_h
 {
 	CLEANUP(buffer_deinit) struct buffer answer = { 0 };
 	CLEANUP(repository_history_cleanup) struct repository_history *renames = NULL;
-	CLEANUP(cleanup_free) const char **ids = calloc(history->commit_count + 1, sizeof(*ids));
+	CLEANUP(cleanup_free) const char **ids = memory_zeroed(history->commit_count + 1, sizeof(*ids));
 	size_t count;
 
 	*added = false;
-	if (!ids)
-		return error_set_memory(err);
 	count = list_makers(history, ids);
 	return count == 0 || (commit_range_ask(asker, RENAMES, ids, count, MAX_LIST_BYTES, &answer, err) &&
 				     repository_parse_log(answer.data, answer.size, &renames, err) &&

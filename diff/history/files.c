@@ -98,7 +98,7 @@ static bool files_list(DIR *stream, char ***names, size_t *count, struct error *
 			continue;
 		if (!ARRAY_RESERVE(names, &capacity, *count + 1, MAX_FILES, err))
 			return false;
-		(*names)[*count] = strdup(entry->d_name);
+		(*names)[*count] = memory_copy_string(entry->d_name);
 		if (!(*names)[*count])
 			return error_set_memory(err);
 		++*count;
@@ -146,18 +146,14 @@ static bool files_add_named(
 		return error_set(err, ERROR_USAGE,
 			"cannot read %s: a history is made of files, which may be read again; save it in one", name);
 	}
-	path = strdup(name);
-	if (!path) {
-		close(fd);
-		return error_set_memory(err);
-	}
+	path = memory_copy_string(name);
 	return files_add(files, path, 0, fd, &stat, err);
 }
 
 /* Finds the directory of the first file: what is kept of its profiles is kept together. */
 static void files_find_directory(struct history_files *files)
 {
-	char *path = files->count ? strdup(files->items[0].path) : NULL;
+	char *path = files->count ? memory_copy_string(files->items[0].path) : NULL;
 	char *slash = path ? strrchr(path, '/') : NULL;
 
 	if (slash)
@@ -378,13 +374,12 @@ static void files_tell(const struct history_files *files, const struct history_r
 		"is a perf.data file, which has addresses in place of names, and left out; 'kelvin record' makes a profile that has them");
 }
 
-static bool files_choose_jobs(struct files_work *work, size_t *count, struct error *err)
+static void files_choose_jobs(struct files_work *work, size_t *count)
 {
 	struct history_files *files = work->files;
 
-	if (!ARRAY_ZEROED(&work->jobs, files->count + 1, err) ||
-		!ARRAY_ZEROED(&files->of_summary, files->count + 1, err))
-		return false;
+	work->jobs = memory_zeroed(files->count + 1, sizeof(*work->jobs));
+	files->of_summary = memory_zeroed(files->count + 1, sizeof(*files->of_summary));
 	for (size_t i = 0; i < files->count; i++) {
 		struct history_file *file = &files->items[i];
 
@@ -397,7 +392,6 @@ static bool files_choose_jobs(struct files_work *work, size_t *count, struct err
 			work->jobs[(*count)++] = i;
 		}
 	}
-	return true;
 }
 
 bool history_files_read(struct history_files *files, const struct history_reading *reading, struct summary_set *set,
@@ -406,22 +400,16 @@ bool history_files_read(struct history_files *files, const struct history_readin
 	struct files_work work = { files, reading, set, cache, .mutex = PTHREAD_MUTEX_INITIALIZER };
 	unsigned int threads = work_pool_threads(0);
 	size_t count = 0;
-	bool ok;
 
 	if (files->store)
 		return store_history_read(files->store, set, err);
-	ok = files_choose_jobs(&work, &count, err);
-
-	if (ok)
-		work_pool_run(threads < MAX_THREADS ? threads : MAX_THREADS, count, files_job, &work);
-	if (ok)
-		files_take_turns(&work);
+	files_choose_jobs(&work, &count);
+	work_pool_run(threads < MAX_THREADS ? threads : MAX_THREADS, count, files_job, &work);
+	files_take_turns(&work);
 	free(work.jobs);
 	pthread_mutex_destroy(&work.mutex);
 	for (size_t i = 0; i < files->count; i++)
 		files->has_new |= files->items[i].state == HISTORY_FILE_READ && !files->items[i].is_from_cache;
-	if (!ok)
-		return false;
 	files_tell(files, reading);
 	if (work.has_failed)
 		*err = work.err;
@@ -515,8 +503,8 @@ static bool files_are_worth_a_cache(const struct history_files *files, const str
 bool history_files_make_cache(const struct history_files *files, const struct history_reading *reading,
 	const struct history_cache *cache, const struct summary_set *set, struct buffer *out)
 {
-	CLEANUP(cleanup_free) uint8_t(*tags)[SUMMARY_TAG_BYTES] = calloc(set->count + 1, sizeof(*tags));
-	CLEANUP(cleanup_free) size_t *all = calloc(set->count + 1, sizeof(*all));
+	CLEANUP(cleanup_free) uint8_t(*tags)[SUMMARY_TAG_BYTES] = memory_zeroed(set->count + 1, sizeof(*tags));
+	CLEANUP(cleanup_free) size_t *all = memory_zeroed(set->count + 1, sizeof(*all));
 	struct error ignored;
 
 	if (!tags || !all || reading->label_count > 0 || !files_are_worth_a_cache(files, cache))

@@ -138,7 +138,7 @@ static bool gate_is_open(const struct history *history, const struct history_ser
 	const struct diff_gate *gate, struct buffer *said)
 {
 	uint32_t count = (uint32_t)history->set->function_count, worst = HISTORY_WHOLE;
-	CLEANUP(cleanup_free) double *values = calloc(series->count, sizeof(*values));
+	CLEANUP(cleanup_free) double *values = memory_zeroed(series->count, sizeof(*values));
 	struct newest most = { 0 };
 	bool found = false;
 

@@ -107,8 +107,7 @@ bool history_view_explain(struct history_view *view, struct error *err)
 
 	for (size_t i = 0; i < history->series_count; i++)
 		points += history->series[i].point_count;
-	if (!ARRAY_ZEROED(&view->parts, points + 1, err))
-		return false;
+	view->parts = memory_zeroed(points + 1, sizeof(*view->parts));
 	for (size_t i = 0; i < history->series_count; i++)
 		for (size_t point = 0; point < history->series[i].point_count; point++)
 			if (view_has_change(&history->series[i], point) && !view_explain_point(view, i, point, err))

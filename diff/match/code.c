@@ -95,7 +95,7 @@ static int by_address(const void *left, const void *right)
 	return ORDER(*a, *b);
 }
 
-/* Returns the sampled addresses of a file, sorted; NULL: out of memory. */
+/* Returns the sampled addresses of a file, sorted. */
 static uint64_t *addresses_of(const struct profile *profile, uint32_t mapping, size_t *count)
 {
 	uint64_t *addresses = memory_alloc((profile->location_count + 1) * sizeof(*addresses));

@@ -31,7 +31,7 @@ void sums_fill(const struct diff_build *build, const struct row_index *index, en
 
 /*
  * Returns the length of each run of a profile with a timeline: its recorded duration, or the time of its last event if
- * that is later. On the heap; NULL: out of memory.
+ * that is later. On the heap.
  */
 int64_t *sums_run_lengths(const struct profile *profile);
 

@@ -9,7 +9,7 @@
 static int texts_asker_ask(const struct texts_asker *asker, enum texts_kind kind, enum diff_side side, const char *path,
 	const char *build_id)
 {
-	CLEANUP(cleanup_free) struct texts_question *question = calloc(1, sizeof(*question));
+	CLEANUP(cleanup_free) struct texts_question *question = memory_zeroed(1, sizeof(*question));
 	struct error ignored;
 
 	if (!question || strlen(path) >= sizeof(question->path) || strlen(build_id) >= sizeof(question->build_id))

@@ -23,7 +23,7 @@ bool texts_add_map(struct texts *texts, const char *text, struct error *err)
 		return error_set_errno(err, errno, "--source-map '%.200s': the directory '%.200s'", text, to);
 	while (size > 1 && text[size - 1] == '/')
 		size--;
-	map.from = equals ? strndup(text, size) : NULL;
+	map.from = equals ? memory_copy_text(text, size) : NULL;
 	if (equals && !map.from) {
 		close(map.to);
 		return error_set_memory(err);
