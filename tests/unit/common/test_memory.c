@@ -105,9 +105,10 @@ static void end_is_told_to_a_parent(void **state)
 
 	assert_ptr_not_equal(need, MAP_FAILED);
 	for (int resized = 0; resized < 2; resized++) {
-		pid_t pid = fork();
+		pid_t pid;
 
 		*need = (struct memory_need){ 0 };
+		pid = fork();
 		if (pid == 0) {
 			const struct memory_end end = { .exit_code = 9, .need = need };
 			struct error err;
