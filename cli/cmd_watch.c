@@ -20,6 +20,7 @@ static const char cmd_watch_notes[] = "Examples:\n"
 
 struct cmd_watch_request {
 	struct watch_options watch;
+	struct labels labels;
 	bool has_target;
 	uint64_t keep;
 };
@@ -152,7 +153,7 @@ static const struct options_row cmd_watch_rows[] = {
 	{ 0, "push", "URL",
 		"sends each profile to a store, as 'kelvin push' does; what could not be sent is sent later",
 		OPTIONS_TEXT(struct cmd_watch_request, watch.push) },
-	{ .rows = labels_rows, .at = offsetof(struct cmd_watch_request, watch.labels) },
+	{ .rows = labels_rows, .at = offsetof(struct cmd_watch_request, labels) },
 	{ 'q', "quiet", NULL, "prints errors, and the lines of deploys, only",
 		OPTIONS_FLAG(struct cmd_watch_request, watch.quiet) },
 	{ 0 },
@@ -174,7 +175,7 @@ static bool cmd_watch_check_request(const struct cmd_watch_request *request, str
 
 static void cmd_watch_request_deinit(struct cmd_watch_request *request)
 {
-	labels_deinit(&request->watch.labels);
+	labels_deinit(&request->labels);
 }
 
 static int cmd_watch_run(struct options *options)
@@ -193,7 +194,7 @@ static int cmd_watch_run(struct options *options)
 	request.watch.bounds.most_files = request.keep;
 	if (!cmd_watch_check_request(&request, &err))
 		return options_fail("watch", "%s", err.message);
-	return watch_run(&request.watch);
+	return watch_run(&request.watch, &request.labels);
 }
 
 const struct cli_command cmd_watch = {

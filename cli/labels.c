@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct sampler_label *cli_labels_find_label(const struct labels *labels, const char *key)
+const struct sampler_label *labels_find(const struct labels *labels, const char *key)
 {
 	for (size_t i = 0; i < labels->count; i++)
 		if (strcmp(labels->items[i].key, key) == 0)
@@ -19,7 +19,7 @@ static bool check_label(const struct labels *labels, const char *key, const char
 			err, ERROR_USAGE, "there is no '='; write --label KEY=VALUE, as --label version=4.2.1");
 	if (!profile_label_check(key, value, err))
 		return false;
-	if (cli_labels_find_label(labels, key))
+	if (labels_find(labels, key))
 		return error_set(err, ERROR_USAGE, "'%s' was given before; a profile has one value for each key", key);
 	return labels->count < PROFILE_MAX_LABELS ||
 	       error_set(err, ERROR_USAGE, "the most is %d labels", PROFILE_MAX_LABELS);

@@ -12,4 +12,7 @@ struct labels {
 
 /* --label, of a struct labels. */
 extern const struct options_row labels_rows[];
+/* Returns the label of that key; NULL: it is not given. */
+const struct sampler_label *labels_find(const struct labels *labels, const char *key);
+
 void labels_deinit(struct labels *labels);

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 /*
- * The schedule of `kelvin watch`: which processes its target is at the moment, whether they run another build than
+ * What `kelvin watch` does when: which processes its target is at the moment, whether they run another build than
  * before, and which of the files of its directory are kept. It samples nothing and draws nothing: `cli/` does.
  *
  * The directory is all that a watch knows of its past. Each profile tells by its labels which build it is of, so that a
@@ -363,3 +363,143 @@ bool watch_series_is_compared(const struct watch_series *series, const struct wa
  * began.
  */
 int64_t watch_series_deploy_s(const struct watch_series *series, const struct watch_deploy *deploy);
+
+/* ---- What is sent ---- */
+
+/*
+ * Which profiles of a watch go to a store, one by one, sent by `kelvin push` in a child beside the one that records.
+ * What was sent stands in the file `.sent` of the directory, a name a line behind the address; all other profiles are
+ * still to be sent, also those of a watch before. A profile whose mark was lost is sent again, and the store, which
+ * knows it by its id, has it once.
+ *
+ * After two failures in a row nothing is sent before watch_push_wake(). A profile that failed waits until all others
+ * were tried, so that one which no store will have does not hold them up.
+ */
+struct watch_push {
+	const char *address;          /* borrowed; NULL: nothing is sent */
+	struct store_secrets secrets; /* which only the children have that send */
+	struct watch_files sent;      /* sorted */
+	struct watch_files failed;    /* in this life of the watch */
+	struct watch_file file;       /* that is sent */
+	unsigned int failures;        /* in a row */
+	bool rests;
+};
+
+/* Moves the secrets out of the environment in any case. */
+COMMON_MUST_CHECK
+bool watch_push_begin(struct watch_push *push, const struct watch_place *place, const char *address, struct error *err);
+void watch_push_deinit(struct watch_push *push);
+
+/* Tells that there is a new profile. */
+void watch_push_wake(struct watch_push *push);
+
+/* Sets `*is_due` to whether a profile is to be sent now, which is `push->file` then. */
+COMMON_MUST_CHECK
+bool watch_push_next(struct watch_push *push, const struct watch_place *place, bool *is_due, struct error *err);
+
+/* It was sent, or could not be. Where its mark cannot be kept, it will be sent again. */
+COMMON_MUST_CHECK
+bool watch_push_sent(struct watch_push *push, const struct watch_place *place, struct error *err);
+void watch_push_failed(struct watch_push *push);
+
+/* ---- The work ---- */
+
+/*
+ * What a watch does next, and what follows from how it ended. Its work is done by commands of the program, which `cli/`
+ * runs in children: one at a time, beside the one that sends (struct watch_push). Nothing here is run, printed or
+ * caught.
+ */
+
+struct watch_options {
+	struct watch_wish wish;
+	const char *output; /* the directory */
+	const char *push;   /* address of a store; NULL: none */
+	double every_s, duration_s, settle_s;
+	struct watch_bounds bounds;
+	bool quiet; /* says errors alone, and the lines of deploys */
+};
+
+enum watch_work {
+	WATCH_NOTHING,
+	WATCH_RECORDS,  /* `process`, to the file `name` */
+	WATCH_RECOVERS, /* what a killed recording has left of `name` */
+	WATCH_COMPARES, /* the builds of `report` */
+};
+
+/*
+ * The report of a deploy: `kelvin diff` of the profiles before against those behind it, as a page and as JSON; then a
+ * line on standard output, whose figures are those of the JSON, so that both say the same.
+ */
+struct watch_report {
+	struct buffer base, head; /* owned: names of profiles, joined by commas */
+	char page[WATCH_NAME_BYTES], json[WATCH_NAME_BYTES];
+	struct buffer begin; /* owned: of the line: "deploy 2026-11-26 08:10 version 41 → 42" */
+	struct buffer end;   /* owned: likewise: "3 profiles before and 3 after; report DIR/deploy-….html" */
+};
+
+struct watch {
+	const struct watch_options *options;
+	struct watch_place place;
+	struct watch_target *target;
+	struct watch_schedule schedule;
+	struct watch_series series;
+	struct watch_push push;
+	/* The work that is done, and what it is told. */
+	enum watch_work work;
+	struct watch_process process;
+	struct watch_file file;
+	char name[WATCH_NAME_BYTES];
+	struct watch_report report;
+	bool was_told_to_end; /* the recording */
+	bool may_have_part;   /* a recording has failed, and may have left something */
+	/* The last deploy. */
+	struct watch_file first; /* its first profile */
+	size_t reported, tried;  /* profiles behind it that its report has, or that none could be made with; 0: none */
+	bool is_ending;          /* the user wants it, or the directory is gone */
+	bool is_removed;         /* the directory */
+	int64_t newest_s; /* when the newest profile of the directory began, as the watch found it; 0: there was none */
+	/* Lines to be printed, as the program's messages are; whoever prints them empties it. */
+	struct buffer said;
+	/* The last failure: the same is not said again before something else has happened. */
+	struct buffer failure;
+	bool said_gone, said_restart, said_namesakes;
+};
+
+/* Opens the target and the directory. What was opened until a failure is watch_close()'s, too. */
+COMMON_MUST_CHECK
+bool watch_open(struct watch *watch, const struct watch_options *options, struct error *err);
+void watch_close(struct watch *watch);
+
+/* Returns whether a recovery of what a killed recording has left is to be done, which is the work then. */
+bool watch_recover(struct watch *watch);
+
+/*
+ * Sets `names` to the newest profiles of the directory, in order, and `*count` to their number: what they tell is to be
+ * given to watch_series_take() before watch_begin().
+ */
+COMMON_MUST_CHECK
+bool watch_newest(
+	struct watch *watch, char names[static WATCH_SERIES_MOST][WATCH_NAME_BYTES], size_t *count, struct error *err);
+
+/* Begins to watch. */
+COMMON_MUST_CHECK
+bool watch_begin(struct watch *watch, struct error *err);
+
+/* Looks at the target. Returns whether the recording that runs is to be told to end now, with what it has. */
+bool watch_look(struct watch *watch);
+
+/* Returns the same where the user has it end. */
+bool watch_cut(struct watch *watch);
+
+/* Returns how often it is to be looked at. */
+int64_t watch_look_ns(const struct watch *watch);
+
+/* Sets the work, of which there is none, to what is to be done now; or `*wait_ns` to when to ask again. */
+void watch_choose(struct watch *watch, int64_t *wait_ns);
+
+/* The end of the work: its exit code (0: done), and what it wrote to standard output and error; "": nothing. */
+void watch_end_work(struct watch *watch, int code, const char *out, const char *said);
+
+/* Says what a child could not do, unless it is what was said last, but for the name of the file. */
+void watch_say_failure(struct watch *watch, const char *text);
+void watch_say_error(struct watch *watch, const struct error *err);

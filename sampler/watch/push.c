@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/watch_push.h"
-
-#include "cli/cli.h"
+#include "sampler/watch/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +9,6 @@
 #include <unistd.h>
 
 static const char marks_name[] = ".sent";
-static const double patience_s = 300;
 enum { MOST_MARKS_BYTES = 1 << 26, FAILURES_IN_A_ROW = 2 };
 
 /* ---- What was sent ---- */
@@ -113,9 +110,6 @@ bool watch_push_begin(struct watch_push *push, const struct watch_place *place, 
 		return false;
 	if (!address)
 		return true;
-	if (!cli_find_command("push"))
-		return error_set(
-			err, ERROR_UNSUPPORTED, "--push: this build of kelvin cannot send profiles to a store");
 	if (!store_address_parse(address, clock_read_ns(CLOCK_REALTIME), &parsed, err))
 		return error_prefix(err, "--push");
 	store_address_deinit(&parsed);
@@ -124,7 +118,6 @@ bool watch_push_begin(struct watch_push *push, const struct watch_place *place, 
 
 void watch_push_deinit(struct watch_push *push)
 {
-	captured_signal(&push->child, SIGTERM);
 	store_secrets_deinit(&push->secrets);
 	watch_files_deinit(&push->sent);
 	watch_files_deinit(&push->failed);
@@ -138,32 +131,16 @@ void watch_push_wake(struct watch_push *push)
 
 /* ---- Sending ---- */
 
-static void give_variable(const char *name, const char *value)
-{
-	if (value && setenv(name, value, 1) != 0)
-		_exit(CLI_EXIT_ERROR);
-}
-
-static int send_profile(void *context)
-{
-	const struct watch_push *push = context;
-	char name[WATCH_NAME_BYTES];
-	const char *const words[] = { "push", push->address, name, NULL };
-
-	watch_file_name(&push->file, name);
-	/* It takes them out again. */
-	give_variable("KELVIN_STORE_TOKEN", push->secrets.token);
-	give_variable("KELVIN_STORE_USER", push->secrets.user);
-	give_variable("KELVIN_STORE_PASSWORD", push->secrets.password);
-	return captured_run_command(words);
-}
-
 /* The oldest profile that was not sent: of those that have not failed, if there is any. */
-static bool watch_push_choose(struct watch_push *push, const struct watch_place *place, struct error *err)
+bool watch_push_next(struct watch_push *push, const struct watch_place *place, bool *is_due, struct error *err)
 {
 	CLEANUP(watch_files_deinit) struct watch_files files = { 0 };
 	const struct watch_file *found = NULL, *again = NULL;
 
+	*is_due = false;
+	if (!push->address || push->rests)
+		return true;
+	push->rests = true;
 	if (!watch_place_list(place, &files, err))
 		return false;
 	for (size_t i = files.count; i-- > 0;) {
@@ -179,53 +156,27 @@ static bool watch_push_choose(struct watch_push *push, const struct watch_place 
 	if (!found)
 		push->failed.count = 0;
 	push->rests = !found && !again;
-	if (!push->rests)
+	*is_due = !push->rests;
+	if (*is_due)
 		push->file = found ? *found : *again;
 	return true;
 }
 
-static bool end_sending(
-	struct watch_push *push, const struct watch_place *place, struct captured_outcome *outcome, struct buffer *why)
+bool watch_push_sent(struct watch_push *push, const struct watch_place *place, struct error *err)
 {
-	struct error err;
-
-	if (outcome->code == CLI_EXIT_OK && add_mark(push, place, &err)) {
-		push->failures = 0;
-		/* Those of profiles that are gone do not add up. */
-		return push->sent.count % 1024 != 0 || watch_push_write_marks(push, place, &err);
+	if (!add_mark(push, place, err)) {
+		watch_push_failed(push);
+		return false;
 	}
-	if (outcome->code != CLI_EXIT_OK && outcome->said.size > 0)
-		buffer_append_string(why, outcome->said.data);
-	else
-		buffer_printf(why, "kelvin: %s\n",
-			outcome->code == CLI_EXIT_OK ? err.message : "the process that sends profiles was ended");
-	(void)!watch_files_add(&push->failed, &push->file, &err);
-	push->rests = ++push->failures >= FAILURES_IN_A_ROW;
-	return false;
+	push->failures = 0;
+	/* Those of profiles that are gone do not add up. */
+	return push->sent.count % 1024 != 0 || watch_push_write_marks(push, place, err);
 }
 
-bool watch_push_go_on(
-	struct watch_push *push, const struct watch_place *place, const sigset_t *mask, struct buffer *why)
+void watch_push_failed(struct watch_push *push)
 {
-	struct captured_outcome outcome;
-	struct error err;
-	bool ok = true;
+	struct error ignored;
 
-	buffer_init(why, CLI_MESSAGE_BYTES);
-	if (!push->address)
-		return true;
-	if (push->child.pid > 0) {
-		if (!captured_ended(&push->child, &outcome))
-			return true;
-		ok = end_sending(push, place, &outcome, why);
-		captured_outcome_deinit(&outcome);
-	}
-	if (push->rests)
-		return ok;
-	if (watch_push_choose(push, place, &err) &&
-		(push->rests || captured_start(&push->child, place->fd, mask, patience_s, send_profile, push, &err)))
-		return ok;
-	push->rests = true;
-	buffer_printf(why, "kelvin: %s\n", err.message);
-	return false;
+	(void)!watch_files_add(&push->failed, &push->file, &ignored);
+	push->rests = ++push->failures >= FAILURES_IN_A_ROW;
 }

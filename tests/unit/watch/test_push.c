@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/cli.h"
-#include "cli/options.h"
-#include "cli/watch_push.h"
+#include "sampler/watch/watch.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,36 +11,27 @@
 
 static const char address[] = "pyroscope+http://store:4040", other_address[] = "pyroscope+http://other:4040";
 
-static void append_line(const char *name, const char *line)
+static void append_line(const struct watch_place *place, const char *name, const char *line)
 {
-	FILE *file = fopen(name, "ae");
+	int fd = openat(place->fd, name, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
 
-	fprintf(file, "%s\n", line);
-	fclose(file);
+	assert_true(dprintf(fd, "%s\n", line) > 0);
+	close(fd);
 }
 
 /* Takes what it is sent as a line of the file `stored`, but while there is a file `down`, and never what is called bad.
  */
-static int store(struct options *options)
+static bool store(const struct watch_place *place, const struct watch_push *push)
 {
-	const char *name = options->argv[2], *token = getenv("KELVIN_STORE_TOKEN");
+	char name[WATCH_NAME_BYTES];
 
-	append_line("tried", name);
-	if (access("down", F_OK) == 0 || !token || strcmp(token, "t0ken") != 0 || strstr(name, "00-00-03Z")) {
-		fprintf(stderr, "kelvin: the store is down\n");
-		return CLI_EXIT_ERROR;
-	}
-	append_line("stored", name);
-	return CLI_EXIT_OK;
-}
-
-static const struct options_row no_rows[] = { { 0 } };
-static const struct cli_command push_command = { .name = "push", .rows = no_rows, .run = store };
-
-/* In place of main.c's. */
-const struct cli_command *cli_find_command(const char *name)
-{
-	return strcmp(name, "push") == 0 ? &push_command : NULL;
+	watch_file_name(&push->file, name);
+	append_line(place, "tried", name);
+	if (faccessat(place->fd, "down", F_OK, 0) == 0 || strcmp(push->secrets.token, "t0ken") != 0 ||
+		strstr(name, "00-00-03Z"))
+		return false;
+	append_line(place, "stored", name);
+	return true;
 }
 
 /* ---- A watch ---- */
@@ -111,18 +99,22 @@ static void make_profiles(struct state *state, int first, int last)
 /* Until nothing more happens; how many failures there were. */
 static int go_on(struct state *state)
 {
-	sigset_t mask;
+	struct watch_push *push = &state->push;
 	int failures = 0;
+	bool is_due;
+	struct error err;
 
-	sigemptyset(&mask);
-	do {
-		struct buffer why;
-
-		failures += !watch_push_go_on(&state->push, &state->place, &mask, &why);
-		buffer_deinit(&why);
-		(void)poll(NULL, 0, 1);
-	} while (state->push.child.pid > 0 || !state->push.rests);
-	return failures;
+	for (;;) {
+		assert_true(watch_push_next(push, &state->place, &is_due, &err));
+		if (!is_due)
+			return failures;
+		if (store(&state->place, push)) {
+			assert_true(watch_push_sent(push, &state->place, &err));
+		} else {
+			watch_push_failed(push);
+			failures++;
+		}
+	}
 }
 
 /* How often a line of the file has the name. */
