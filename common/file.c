@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 
 enum { READ_CHUNK_BYTES = 1 << 18, MAX_PATH_BYTES = 4096, MAX_NAME_TRIES = 100, MAX_LINKS = 40 };
@@ -294,6 +295,19 @@ int file_open_found(int found, const char *path, struct error *err)
 		if (fd < 0)
 			error_set_errno(err, errno, "cannot open %s", path);
 	}
+	return fd;
+}
+
+int file_open_below(int directory, const char *path, int flags, uint64_t resolve)
+{
+	const struct open_how how = { .flags = (uint32_t)flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
+	enum { MOST_TRIES = 64 };
+	int fd, tries = 0;
+
+	/* Anything on the machine was renamed or mounted meanwhile; but not for as long as somebody renames. */
+	do
+		fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
+	while (fd < 0 && errno == EAGAIN && ++tries < MOST_TRIES);
 	return fd;
 }
 

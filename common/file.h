@@ -4,6 +4,7 @@
 #include "common/buffer.h"
 
 #include <limits.h>
+#include <linux/openat2.h>
 #include <sys/types.h>
 
 /*
@@ -82,6 +83,13 @@ bool file_end_of_links(const char *path, char *end, size_t size, struct error *e
  * configfs or binder makes a device, one of autofs a mount. `path` is for messages. -1 on failure, with `err` set.
  */
 int file_open_found(int found, const char *path, struct error *err);
+
+/*
+ * Opens a path below a directory by openat2(2): with RESOLVE_BENEATH or RESOLVE_IN_ROOT no link and no ".." leads out
+ * of it, and none of /proc is followed. -1 with errno set; ENOSYS or EPERM: before Linux 5.6, and in containers that
+ * know no newer calls.
+ */
+int file_open_below(int directory, const char *path, int flags, uint64_t resolve);
 
 /* Checks before long work whether file_write() to `path` is likely to succeed: the directory exists and is writable. */
 COMMON_MUST_CHECK

@@ -8,14 +8,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <linux/openat2.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { BLOCK_BYTES = 512, REAL_PATH = -1 };
@@ -92,23 +90,14 @@ static const char *broker_below(const char *path, const char *directory)
 }
 
 /*
- * Opens without reading; links may not lead out of the directory. The kernel says EAGAIN where anything on the machine
- * was renamed or mounted meanwhile, and is asked again, but not for as long as somebody renames. Before Linux 5.6, and
- * in containers that know no newer calls, the place of the opened file is compared instead.
+ * Opens without reading; links may not lead out of the directory. Before Linux 5.6, and in containers that know no
+ * newer calls, the place of the opened file is compared instead.
  */
 static int open_in(int directory, const char *path, int flags, uint64_t resolve)
 {
-	struct open_how how = { .flags = (uint64_t)(flags | O_PATH | O_CLOEXEC),
-		.resolve = resolve | RESOLVE_NO_MAGICLINKS };
 	char name[64], within[PATH_MAX] = "", found[PATH_MAX] = "";
-	enum { MOST_TRIES = 64 };
-	int fd = -1;
+	int fd = file_open_below(directory, path, flags | O_PATH | O_CLOEXEC, resolve);
 
-	for (int tries = 0; tries < MOST_TRIES; tries++) {
-		fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-		if (fd >= 0 || errno != EAGAIN)
-			break;
-	}
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return fd;
 	while (path[0] == '/')

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -184,15 +183,9 @@ static int answer_source(struct texts *texts, const struct texts_question *quest
 /* Opens a regular file below a directory; no link, ".." or mount of /proc leads out of it. */
 static int texts_open_below(int directory, const char *path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+	int fd = file_open_below(directory, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, RESOLVE_BENEATH);
 	struct stat info;
-	int fd, tries = 0;
 
-	/* A directory that is renamed meanwhile is no attack. */
-	do
-		fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-	while (fd < 0 && errno == EAGAIN && ++tries < 10);
 	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= TEXTS_MOST_BYTES)
 		return fd;
 	cleanup_close(&fd);
