@@ -321,7 +321,7 @@ static const struct options_row cmd_mcp_rows[] = {
 
 static void session_deinit(struct cmd_mcp_session *session)
 {
-	mcp_roots_deinit(&session->server.roots);
+	profile_roots_deinit(&session->server.roots);
 	buffer_deinit(&session->input);
 }
 
@@ -336,7 +336,7 @@ static int cmd_mcp_run(struct options *options)
 	buffer_init(&session.input, (size_t)MOST_MESSAGE_BYTES + 2 * (size_t)CHUNK_BYTES);
 	/* A client that has gone is no reason to die in the middle of a line. */
 	signal(SIGPIPE, SIG_IGN);
-	if (mcp_roots_open(&session.server.roots, options->argv + optind, (size_t)(options->argc - optind), &err) &&
+	if (profile_roots_open(&session.server.roots, options->argv + optind, (size_t)(options->argc - optind), &err) &&
 		cmd_mcp_serve(&session, &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/captured.h"
+#include "profile/profile.h"
 
 #include <jansson.h>
 
@@ -11,61 +12,13 @@
  *
  *	cmd_mcp.c	the command, and messages (JSON-RPC 2.0, a line each)
  *	mcp_tools.c	the tools: their schemas, and the command line that each call means
- *	mcp_files.c	the files below the directories, and nothing else
  *	mcp_call.c	the child that runs a command
  */
-
-/* ---- Files ---- */
-
-struct mcp_root {
-	char *path; /* owned: absolute, without links, for people */
-	int fd;     /* owned */
-};
-
-struct mcp_roots {
-	struct mcp_root *roots; /* owned */
-	size_t count;
-};
-
-enum { MCP_MOST_ROOTS = 64 };
-
-COMMON_MUST_CHECK
-bool mcp_roots_open(struct mcp_roots *roots, char *const *paths, size_t count, struct error *err);
-void mcp_roots_deinit(struct mcp_roots *roots);
-
-/*
- * Opens a file below a directory: no link and no `..` leads out of it, and only a regular file is opened, so that
- * nothing waits. The name is relative to a directory, or absolute. The descriptor is the caller's; it is what is read,
- * whatever lies under the name later.
- */
-COMMON_MUST_CHECK
-bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, struct error *err);
-
-/*
- * Does the same for a directory, which is to be in a git repository: its path without links is written to `path`, which
- * is the caller's. What of the repository lies below is for the child to see (texts_stay_below()).
- */
-COMMON_MUST_CHECK
-bool mcp_find_directory(const struct mcp_roots *roots, const char *name, char **path, struct error *err);
-
-/* The profiles below the directories, the newest first: at most `most`. `total`: how many there are. */
-struct mcp_profile {
-	char *name; /* owned: as mcp_open_file() takes it */
-	int64_t bytes, modified_ns;
-};
-struct mcp_profiles {
-	struct mcp_profile *items; /* owned */
-	size_t count, capacity;
-	bool is_cut; /* there are more entries than are looked at */
-};
-COMMON_MUST_CHECK
-bool mcp_find_profiles(const struct mcp_roots *roots, struct mcp_profiles *found, struct error *err);
-void mcp_profiles_deinit(struct mcp_profiles *profiles);
 
 /* ---- Calls ---- */
 
 struct mcp_server {
-	struct mcp_roots roots;
+	struct profile_roots roots;
 	double deadline_s;
 };
 
@@ -85,7 +38,8 @@ COMMON_MUST_CHECK __attribute__((format(printf, 3, 4))) bool mcp_add_word(
 
 /* Opens the files of one side, joined by commas, and adds them to the command. */
 COMMON_MUST_CHECK
-bool mcp_add_files(struct mcp_command *command, const struct mcp_roots *roots, const char *names, struct error *err);
+bool mcp_add_files(
+	struct mcp_command *command, const struct profile_roots *roots, const char *names, struct error *err);
 void mcp_command_deinit(struct mcp_command *command);
 
 /*

@@ -45,21 +45,21 @@ bool mcp_add_word(struct mcp_command *command, struct error *err, const char *fo
 }
 
 static bool mcp_call_add_file(
-	struct mcp_command *command, const struct mcp_roots *roots, const char *name, struct error *err)
+	struct mcp_command *command, const struct profile_roots *roots, const char *name, struct error *err)
 {
 	struct mcp_given *given;
 
 	if (!ARRAY_RESERVE(&command->files, &command->file_capacity, command->file_count + 1, MOST_FILES, err))
 		return false;
 	given = &command->files[command->file_count];
-	if (!mcp_open_file(roots, name, &given->fd, err))
+	if (!profile_roots_open_file(roots, name, &given->fd, err))
 		return false;
 	given->name = strdup(name);
 	command->file_count++;
 	return given->name || error_set_memory(err);
 }
 
-bool mcp_add_files(struct mcp_command *command, const struct mcp_roots *roots, const char *names, struct error *err)
+bool mcp_add_files(struct mcp_command *command, const struct profile_roots *roots, const char *names, struct error *err)
 {
 	CLEANUP(cleanup_free) char *copy = strdup(names);
 	char *rest = NULL;
@@ -91,7 +91,7 @@ void mcp_command_deinit(struct mcp_command *command)
 
 struct mcp_call_work {
 	const struct mcp_command *command;
-	const struct mcp_roots *roots;
+	const struct profile_roots *roots;
 };
 
 /* It is what a shell would start, but reads its files from descriptors, and writes to memory. */
@@ -100,7 +100,7 @@ static int mcp_call_run_command(void *context)
 	static char columns[] = "COLUMNS=140";
 	const struct mcp_call_work *work = context;
 	const struct mcp_command *command = work->command;
-	int directories[MCP_MOST_ROOTS];
+	int directories[PROFILE_MOST_ROOTS];
 
 	putenv(columns);
 	child_limit(&(struct child_limit){ RLIMIT_FSIZE, CAPTURED_MOST_BYTES, false }, 1);

@@ -349,7 +349,7 @@ static bool add_repository(
 {
 	CLEANUP(cleanup_free) char *path = NULL;
 
-	return mcp_find_directory(&call->server->roots, name, &path, err) &&
+	return profile_roots_find_directory(&call->server->roots, name, &path, err) &&
 	       mcp_add_word(&call->command, err, "--%s=%s", argument->option, path);
 }
 
@@ -450,7 +450,7 @@ static json_t *mcp_tools_run_command(struct mcp_tools_call *call, bool is_diff)
 
 /* ---- The list of profiles ---- */
 
-static void mcp_tools_append_profile(struct buffer *text, const struct mcp_profile *profile)
+static void mcp_tools_append_profile(struct buffer *text, const struct found_profile *profile)
 {
 	time_t seconds = (time_t)(profile->modified_ns / 1000000000);
 	struct tm parts;
@@ -463,7 +463,7 @@ static void mcp_tools_append_profile(struct buffer *text, const struct mcp_profi
 	buffer_append_byte(text, '\n');
 }
 
-static json_t *profile_json(const struct mcp_profile *profile)
+static json_t *profile_json(const struct found_profile *profile)
 {
 	return json_pack("{s:o, s:I, s:I}", "name", mcp_text(profile->name), "bytes", (json_int_t)profile->bytes,
 		"modified_unix_s", (json_int_t)(profile->modified_ns / 1000000000));
@@ -471,13 +471,13 @@ static json_t *profile_json(const struct mcp_profile *profile)
 
 static json_t *list_profiles(const struct mcp_tools_call *call)
 {
-	CLEANUP(mcp_profiles_deinit) struct mcp_profiles found = { 0 };
+	CLEANUP(found_profiles_deinit) struct found_profiles found = { 0 };
 	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT((size_t)1 << 24);
 	size_t most = (size_t)mcp_tools_number_of(call, "most", USUAL_PROFILES, MOST_PROFILES);
 	json_t *list = json_array(), *result;
 	struct error err;
 
-	if (!mcp_find_profiles(&call->server->roots, &found, &err)) {
+	if (!profile_roots_find(&call->server->roots, &found, &err)) {
 		json_decref(list);
 		return mcp_tools_answer(err.message, true);
 	}

@@ -164,17 +164,12 @@ static bool write_folded(
 	return true;
 }
 
-static bool cli_output_ends_with(const char *text, const char *end)
-{
-	return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
-}
-
 static bool write_otlp(
 	const struct outputs *outputs, const struct profile *profile, struct buffer *out, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer raw = BUFFER_INIT(max_output_bytes);
 
-	if (!cli_output_ends_with(outputs->paths[OUTPUT_OTLP], ".gz"))
+	if (!glob_matches("*.gz", outputs->paths[OUTPUT_OTLP]))
 		return foreign_write_otlp(profile, out, err);
 	return foreign_write_otlp(profile, &raw, err) && gzip_compress(raw.data, raw.size, out, err);
 }

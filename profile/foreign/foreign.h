@@ -67,3 +67,54 @@ bool foreign_read_text(const struct text_source *text, const char *name, struct 
  */
 COMMON_MUST_CHECK
 bool foreign_write_otlp(const struct profile *profile, struct buffer *out, struct error *err);
+
+/*
+ * ---- Profiles below directories ----
+ *
+ * Directories that somebody was given: a file is opened or listed below them, and nothing else.
+ */
+
+struct profile_root {
+	char *path; /* owned: absolute, without links, for people */
+	int fd;     /* owned */
+};
+
+struct profile_roots {
+	struct profile_root *roots; /* owned */
+	size_t count;
+};
+
+enum { PROFILE_MOST_ROOTS = 64 };
+
+COMMON_MUST_CHECK
+bool profile_roots_open(struct profile_roots *roots, char *const *paths, size_t count, struct error *err);
+void profile_roots_deinit(struct profile_roots *roots);
+
+/*
+ * Opens a file below a directory: no link and no `..` leads out of it, and only a regular file is opened, so that
+ * nothing waits. The name is relative to a directory, or absolute. The descriptor is the caller's; it is what is read,
+ * whatever lies under the name later.
+ */
+COMMON_MUST_CHECK
+bool profile_roots_open_file(const struct profile_roots *roots, const char *name, int *fd, struct error *err);
+
+/*
+ * Does the same for a directory, which is to be in a git repository: its path without links is written to `path`, which
+ * is the caller's. What of the repository lies below is for the child to see (texts_stay_below()).
+ */
+COMMON_MUST_CHECK
+bool profile_roots_find_directory(const struct profile_roots *roots, const char *name, char **path, struct error *err);
+
+/* The profiles below the directories, the newest first: at most `most`. `total`: how many there are. */
+struct found_profile {
+	char *name; /* owned: as profile_roots_open_file() takes it */
+	int64_t bytes, modified_ns;
+};
+struct found_profiles {
+	struct found_profile *items; /* owned */
+	size_t count, capacity;
+	bool is_cut; /* there are more entries than are looked at */
+};
+COMMON_MUST_CHECK
+bool profile_roots_find(const struct profile_roots *roots, struct found_profiles *found, struct error *err);
+void found_profiles_deinit(struct found_profiles *profiles);

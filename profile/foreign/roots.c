@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Opens and lists the files below the directories that a server was started with. */
-#include "cli/mcp.h"
-
-#include "profile/profile.h"
+/* Opens and lists the files below directories. */
+#include "common/common.h"
+#include "profile/foreign/foreign.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* More of a tree is not looked at: somebody may have named the root directory. */
 enum { MOST_ENTRIES = 20000, MOST_DEPTH = 6, HEAD_BYTES = 4096 };
 
-bool mcp_roots_open(struct mcp_roots *roots, char *const *paths, size_t count, struct error *err)
+bool profile_roots_open(struct profile_roots *roots, char *const *paths, size_t count, struct error *err)
 {
 	char *const here[] = { (char *)(uintptr_t) "." };
 
-	if (count > MCP_MOST_ROOTS)
-		return error_set(err, ERROR_USAGE, "%zu directories: at most %d can be named", count, MCP_MOST_ROOTS);
+	if (count > PROFILE_MOST_ROOTS)
+		return error_set(
+			err, ERROR_USAGE, "%zu directories: at most %d can be named", count, PROFILE_MOST_ROOTS);
 	paths = count ? paths : here;
 	count = count ? count : 1;
 	if (!ARRAY_ZEROED(&roots->roots, count, err))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		struct mcp_root *root = &roots->roots[i];
+		struct profile_root *root = &roots->roots[i];
 
 		root->fd = open(paths[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (root->fd < 0)
@@ -42,20 +40,20 @@ bool mcp_roots_open(struct mcp_roots *roots, char *const *paths, size_t count, s
 	return true;
 }
 
-void mcp_roots_deinit(struct mcp_roots *roots)
+void profile_roots_deinit(struct profile_roots *roots)
 {
 	for (size_t i = 0; i < roots->count; i++) {
 		free(roots->roots[i].path);
 		close(roots->roots[i].fd);
 	}
 	free(roots->roots);
-	*roots = (struct mcp_roots){ 0 };
+	*roots = (struct profile_roots){ 0 };
 }
 
 /* ---- Opening ---- */
 
 /* Returns the part of a name below a directory; NULL: it is elsewhere. */
-static const char *mcp_files_below(const struct mcp_root *root, const char *name)
+static const char *part_below(const struct profile_root *root, const char *name)
 {
 	size_t size = strlen(root->path);
 
@@ -68,21 +66,15 @@ static const char *mcp_files_below(const struct mcp_root *root, const char *name
 	return name[size] == '\0' ? "." : name + size + 1 + strspn(name + size + 1, "/");
 }
 
-static int open_beneath(int directory, const char *name, uint64_t flags)
-{
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
-
-	return (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
-}
-
 /* Opens a name below the first directory that has it. */
-static int open_in_roots(const struct mcp_roots *roots, const char *name, uint64_t flags, int *why)
+static int open_in_roots(const struct profile_roots *roots, const char *name, int flags, int *why)
 {
 	*why = EXDEV;
 	for (size_t i = 0; i < roots->count; i++) {
-		const char *rest = mcp_files_below(&roots->roots[i], name);
-		int fd = rest ? open_beneath(roots->roots[i].fd, rest, flags) : -1;
+		const char *rest = part_below(&roots->roots[i], name);
+		int fd = rest ? file_open_below(roots->roots[i].fd, rest,
+					O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, RESOLVE_BENEATH)
+			      : -1;
 
 		if (fd >= 0)
 			return fd;
@@ -104,7 +96,7 @@ static bool refuse_name(const char *name, int why, struct error *err)
 	return error_set_errno(err, why, "cannot read %.200s", name);
 }
 
-bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, struct error *err)
+bool profile_roots_open_file(const struct profile_roots *roots, const char *name, int *fd, struct error *err)
 {
 	struct stat status;
 	int why, opened = open_in_roots(roots, name, 0, &why);
@@ -120,7 +112,7 @@ bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, str
 	return true;
 }
 
-bool mcp_find_directory(const struct mcp_roots *roots, const char *name, char **path, struct error *err)
+bool profile_roots_find_directory(const struct profile_roots *roots, const char *name, char **path, struct error *err)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 	char link[64];
@@ -136,27 +128,20 @@ bool mcp_find_directory(const struct mcp_roots *roots, const char *name, char **
 
 /* ---- Listing ---- */
 
-struct mcp_files_walk {
-	const struct mcp_roots *roots;
-	const struct mcp_root *root;
-	struct mcp_profiles *found;
+struct roots_walk {
+	const struct profile_roots *roots;
+	const struct profile_root *root;
+	struct found_profiles *found;
 	size_t looked_at;
 	char path[PATH_MAX]; /* below the root */
 };
 
-void mcp_profiles_deinit(struct mcp_profiles *profiles)
+void found_profiles_deinit(struct found_profiles *profiles)
 {
 	for (size_t i = 0; i < profiles->count; i++)
 		free(profiles->items[i].name);
 	free(profiles->items);
-	*profiles = (struct mcp_profiles){ 0 };
-}
-
-static bool mcp_files_ends_with(const char *name, const char *end)
-{
-	size_t size = strlen(name), least = strlen(end);
-
-	return size > least && strcmp(name + size - least, end) == 0;
+	*profiles = (struct found_profiles){ 0 };
 }
 
 /*
@@ -165,8 +150,8 @@ static bool mcp_files_ends_with(const char *name, const char *end)
  */
 static bool is_profile(const char *name, int fd)
 {
-	static const char *const ends[] = { ".pb.gz", ".pprof", ".prof", ".folded", ".folded.gz", ".collapsed",
-		".otlp.gz", ".cpuprofile.gz", ".speedscope.json.gz", ".out.gz" };
+	static const char *const names[] = { "*.pb.gz", "*.pprof", "*.prof", "*.folded", "*.folded.gz", "*.collapsed",
+		"*.otlp.gz", "*.cpuprofile.gz", "*.speedscope.json.gz", "*.out.gz", NULL };
 	char head[HEAD_BYTES + 1];
 	ssize_t got = pread(fd, head, HEAD_BYTES, 0);
 	enum foreign_kind kind = got > 0 ? foreign_kind(head, (size_t)got) : FOREIGN_UNKNOWN;
@@ -174,18 +159,14 @@ static bool is_profile(const char *name, int fd)
 	/* Recordings of addresses are not read here: see source_file_refuse_others(). */
 	if (kind == FOREIGN_UNKNOWN || kind == FOREIGN_PERF_DATA || kind == FOREIGN_PART)
 		return false;
-	if (kind != FOREIGN_PPROF && kind != FOREIGN_FOLDED && kind != FOREIGN_UTF16)
-		return true;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (mcp_files_ends_with(name, ends[i]))
-			return true;
-	return false;
+	return (kind != FOREIGN_PPROF && kind != FOREIGN_FOLDED && kind != FOREIGN_UTF16) ||
+	       glob_matches_any(names, name);
 }
 
-static bool add_profile(struct mcp_files_walk *walk, const struct stat *status, struct error *err)
+static bool add_profile(struct roots_walk *walk, const struct stat *status, struct error *err)
 {
-	struct mcp_profiles *found = walk->found;
-	struct mcp_profile made = { .bytes = status->st_size,
+	struct found_profiles *found = walk->found;
+	struct found_profile made = { .bytes = status->st_size,
 		.modified_ns = status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec };
 
 	if (!ARRAY_RESERVE(&found->items, &found->capacity, found->count + 1, MOST_ENTRIES, err))
@@ -201,11 +182,11 @@ static bool add_profile(struct mcp_files_walk *walk, const struct stat *status, 
 	return true;
 }
 
-static bool walk_directory(struct mcp_files_walk *walk, int fd, size_t end, size_t depth, struct error *err);
+static bool walk_directory(struct roots_walk *walk, int fd, size_t end, size_t depth, struct error *err);
 
 /* Links are not followed: what they lead to is listed where it lies, if it lies below. */
-static bool walk_entry(struct mcp_files_walk *walk, int directory, const struct dirent *entry, size_t end, size_t depth,
-	struct error *err)
+static bool walk_entry(
+	struct roots_walk *walk, int directory, const struct dirent *entry, size_t end, size_t depth, struct error *err)
 {
 	int length = snprintf(walk->path + end, sizeof(walk->path) - end, "%s%s", end ? "/" : "", entry->d_name);
 	CLEANUP(cleanup_close) int fd = -1;
@@ -230,7 +211,7 @@ static void closedir_cleanup(DIR **directory)
 		closedir(*directory);
 }
 
-static bool walk_directory(struct mcp_files_walk *walk, int fd, size_t end, size_t depth, struct error *err)
+static bool walk_directory(struct roots_walk *walk, int fd, size_t end, size_t depth, struct error *err)
 {
 	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(closedir_cleanup) DIR *directory = again < 0 ? NULL : fdopendir(again);
@@ -250,22 +231,22 @@ static bool walk_directory(struct mcp_files_walk *walk, int fd, size_t end, size
 	return true;
 }
 
-static int mcp_files_compare_profiles(const void *left, const void *right)
+static int compare_found(const void *left, const void *right)
 {
-	const struct mcp_profile *a = left, *b = right;
+	const struct found_profile *a = left, *b = right;
 
 	return a->modified_ns != b->modified_ns ? ORDER(b->modified_ns, a->modified_ns) : strcmp(a->name, b->name);
 }
 
-bool mcp_find_profiles(const struct mcp_roots *roots, struct mcp_profiles *found, struct error *err)
+bool profile_roots_find(const struct profile_roots *roots, struct found_profiles *found, struct error *err)
 {
-	struct mcp_files_walk walk = { .roots = roots, .found = found };
+	struct roots_walk walk = { .roots = roots, .found = found };
 
 	for (size_t i = 0; i < roots->count; i++) {
 		walk.root = &roots->roots[i];
 		if (!walk_directory(&walk, roots->roots[i].fd, 0, MOST_DEPTH, err))
 			return false;
 	}
-	qsort(found->items, found->count, sizeof(*found->items), mcp_files_compare_profiles);
+	qsort(found->items, found->count, sizeof(*found->items), compare_found);
 	return true;
 }
