@@ -11,18 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The start of a file decides whether it is a recording, which is streamed, or a profile, which is read whole. */
-enum { HEAD_BYTES = 16, FIRST_BYTES = 1 << 20 };
-static const size_t max_file_bytes = (size_t)2 << 30;
-
 struct source_file {
 	struct source source;
 	struct source_file_options options;
-	bool is_stream;    /* a pipe: what has been read of it cannot be read again */
-	uint64_t offset;   /* bytes that have been read */
-	bool is_directory; /* what `perf record --threads` leaves; `fd` is its file `data` */
-	uint8_t head[HEAD_BYTES];
-	size_t head_bytes;
+	struct foreign_input input;     /* its start decides whether it is a recording, or a profile */
+	bool is_directory;              /* what `perf record --threads` leaves; `fd` is its file `data` */
 	char cache_directory[PATH_MAX]; /* perf's, of a recording; "": there is none */
 };
 
@@ -92,35 +85,6 @@ static bool enter_directory(struct source_file *file, struct error *err)
 	return true;
 }
 
-/* A file is read with pread(): its position stays at the start, for whoever reads the descriptor next. */
-static bool source_file_read_on(void *context, void *into, size_t room, size_t *got, struct error *err)
-{
-	struct source_file *file = context;
-	ssize_t count;
-
-	do {
-		count = file->is_stream ? read(file->source.fd, into, room)
-					: pread(file->source.fd, into, room, (off_t)file->offset);
-	} while (count < 0 && errno == EINTR);
-	if (count < 0)
-		return error_set_errno(err, errno, "cannot read %s", file->source.name);
-	file->offset += (uint64_t)count;
-	*got = (size_t)count;
-	return true;
-}
-
-static bool source_file_read_head(struct source_file *file, struct error *err)
-{
-	size_t got = 1;
-
-	while (file->head_bytes < HEAD_BYTES && got > 0) {
-		if (!source_file_read_on(file, file->head + file->head_bytes, HEAD_BYTES - file->head_bytes, &got, err))
-			return false;
-		file->head_bytes += got;
-	}
-	return true;
-}
-
 static bool open_input(const char *name, struct source_file *file, struct error *err)
 {
 	bool is_stdin = !given.are_all && !file->options.is_open && strcmp(name, "-") == 0;
@@ -135,15 +99,12 @@ static bool open_input(const char *name, struct source_file *file, struct error 
 			name, name);
 	if (file->source.fd < 0)
 		return error_set_errno(err, errno, "cannot read %s", name);
-	if (!enter_directory(file, err))
-		return false;
-	file->is_stream = lseek(file->source.fd, 0, SEEK_CUR) < 0;
-	return source_file_read_head(file, err);
+	return enter_directory(file, err) && foreign_input_begin(&file->input, file->source.fd, file->source.name, err);
 }
 
 static enum foreign_kind source_file_kind_of(const struct source_file *file)
 {
-	return foreign_kind(file->head, file->head_bytes);
+	return foreign_kind(file->input.head, file->input.head_bytes);
 }
 
 static bool is_recording(const struct source_file *file)
@@ -159,77 +120,13 @@ void source_file_keep_memory(void)
 	(void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
-/* Enough to tell what it is, a first line of folded stacks with it. */
-static bool read_first(struct source_file *file, struct buffer *bytes, struct error *err)
-{
-	size_t got = 1;
-
-	buffer_append(bytes, file->head, file->head_bytes);
-	while (bytes->size < FIRST_BYTES && got > 0) {
-		char *into = buffer_reserve(bytes, FIRST_BYTES - bytes->size);
-
-		if (!into)
-			return error_set_memory(err);
-		if (!source_file_read_on(file, into, FIRST_BYTES - bytes->size, &got, err))
-			return false;
-		buffer_commit(bytes, got);
-	}
-	return buffer_ok(bytes, err);
-}
-
-/* Reads from the descriptor that is open: a named pipe that is opened once more waits for another writer. */
-static bool read_stream(struct source_file *file, struct buffer *bytes, struct error *err)
-{
-	size_t got = 1;
-
-	while (got > 0) {
-		char *into = buffer_reserve(bytes, FIRST_BYTES);
-
-		if (!into)
-			return buffer_ok(bytes, err) || error_prefix(err, "cannot read %s", file->source.name);
-		if (!source_file_read_on(file, into, FIRST_BYTES, &got, err))
-			return false;
-		buffer_commit(bytes, got);
-	}
-	return true;
-}
-
-static bool source_file_read_rest(struct source_file *file, struct buffer *bytes, struct error *err)
-{
-	if (file->is_stream)
-		return read_stream(file, bytes, err);
-	bytes->size = 0;
-	return file_read_opened(
-		&(struct file_opened){ (char *)(uintptr_t)file->source.name, file->source.fd }, bytes, err);
-}
-
-static bool source_file_read_profile(
-	struct source_file *file, struct buffer *bytes, struct profile **profile, struct error *err)
-{
-	enum foreign_kind kind;
-
-	if (!read_first(file, bytes, err))
-		return false;
-	kind = foreign_kind(bytes->data, bytes->size);
-	if (bytes->size == FIRST_BYTES && foreign_is_lines(kind))
-		return foreign_read_text(&(struct text_source){ bytes->data, bytes->size, source_file_read_on, file },
-			file->source.name, profile, err);
-	if (!source_file_read_rest(file, bytes, err))
-		return false;
-	if (kind == FOREIGN_PPROF)
-		source_file_keep_memory();
-	return foreign_read(bytes->data, bytes->size, file->source.name, profile, err);
-}
-
 static bool file_read_profile(struct source *source, struct source_result *result, struct error *err)
 {
 	struct source_file *file = (struct source_file *)source;
-	struct buffer bytes = BUFFER_INIT(max_file_bytes);
-	bool ok;
 
-	ok = source_file_read_profile(file, &bytes, &result->recording.profile, err);
-	buffer_deinit(&bytes);
-	return ok;
+	if (source_file_kind_of(file) == FOREIGN_PPROF)
+		source_file_keep_memory();
+	return foreign_input_read(&file->input, &result->recording.profile, err);
 }
 
 /* ---- Recordings ---- */
@@ -239,8 +136,8 @@ static bool file_read_recording(struct source *source, struct source_result *res
 	const struct source_file *file = (const struct source_file *)source;
 	struct recording_file recorded = {
 		.fd = file->source.fd,
-		.head = file->head,
-		.head_bytes = file->head_bytes,
+		.head = file->input.head,
+		.head_bytes = file->input.head_bytes,
 		.name = source->name,
 		.directory = file->is_directory ? source->name : NULL,
 		.event = file->options.event,
@@ -295,7 +192,7 @@ static bool source_file_check_kind(const struct source_file *file, struct error 
 			name);
 	if (file->is_directory)
 		return error_set(err, ERROR_FORMAT, "cannot read %s: its file 'data' is %s; record it again", name,
-			file->head_bytes ? "not a file of 'perf record'" : "empty");
+			file->input.head_bytes ? "not a file of 'perf record'" : "empty");
 	return true;
 }
 

@@ -68,6 +68,23 @@ bool foreign_read_text(const struct text_source *text, const char *name, struct 
 COMMON_MUST_CHECK
 bool foreign_write_otlp(const struct profile *profile, struct buffer *out, struct error *err);
 
+/* An open file, of which the first bytes tell what it is: a stream, as a pipe, is read once, and never again. */
+enum { FOREIGN_HEAD_BYTES = 16 };
+struct foreign_input {
+	int fd;           /* borrowed */
+	const char *name; /* borrowed, for messages */
+	bool is_stream;
+	uint64_t offset; /* bytes that have been read */
+	uint8_t head[FOREIGN_HEAD_BYTES];
+	size_t head_bytes;
+};
+COMMON_MUST_CHECK
+bool foreign_input_begin(struct foreign_input *input, int fd, const char *name, struct error *err);
+
+/* Reads all of it as foreign_read() does, of at most 2 GB, or as foreign_read_text(). */
+COMMON_MUST_CHECK
+bool foreign_input_read(struct foreign_input *input, struct profile **profile, struct error *err);
+
 /*
  * ---- Profiles below directories ----
  *
