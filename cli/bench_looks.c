@@ -12,9 +12,7 @@ struct look {
 };
 
 struct look_task {
-	const struct bench_runner *runner;
-	const struct bench_record *const *records;
-	uint64_t pairs;
+	const struct bench_runs *runs;
 	const struct diff_suite_options *options;
 };
 
@@ -46,12 +44,12 @@ static bool make_filter(const struct diff_suite *suite, struct look *look, struc
 
 static bool count_undecided(const struct look_task *task, struct look *look, struct error *err)
 {
+	const struct bench_runs *runs = task->runs;
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
 	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
-	if (!bench_read_all(task->runner->profiles, task->records[DIFF_BASE], task->pairs, &base, err) ||
-		!bench_read_all(task->runner->profiles, task->records[DIFF_HEAD], task->pairs, &head, err) ||
+	if (!bench_runs_read_all(runs, BENCH_BASE, &base, err) || !bench_runs_read_all(runs, BENCH_HEAD, &head, err) ||
 		!diff_suite_create(base, head, task->options, &suite, err))
 		return false;
 	for (size_t i = 0; i < suite->benchmark_count; i++)
@@ -70,7 +68,7 @@ static void bench_looks_work(void *context, void *result)
 static bool take_look(const struct look_task *task, struct look_result *made, struct error *err)
 {
 	struct isolated isolated = { 0 };
-	const int profiles = fileno(task->runner->profiles);
+	const int profiles = fileno(task->runs->profiles);
 	struct isolated_limits limits = { .seconds = LOOK_SECONDS,
 		.memory_bytes = look_memory_bytes,
 		.descriptors = &profiles,
@@ -107,18 +105,17 @@ bool bench_looks_run_all(struct bench_looks *looks)
 	return true;
 }
 
-bool bench_looks_take(struct bench_looks *looks, const struct bench_runner *runner,
-	const struct bench_record *const records[DIFF_SIDES], uint64_t pairs, const struct diff_suite_options *options,
-	struct error *err)
+bool bench_looks_take(
+	struct bench_looks *looks, struct bench_runs *runs, const struct diff_suite_options *options, struct error *err)
 {
-	struct look_task task = { runner, records, pairs, options };
+	struct look_task task = { runs, options };
 	struct look_result made;
 
 	bench_looks_deinit(looks);
 	if (!take_look(&task, &made, err))
 		return false;
-	looks->benchmarks = made.look.benchmarks;
-	looks->undecided = made.look.undecided;
+	runs->benchmarks = made.look.benchmarks;
+	runs->undecided = made.look.undecided;
 	return !made.look.has_filter || looks->is_whole ||
 	       harness_filter_set(&made.look.filter, &looks->filtering, err);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/bench_run.h"
 #include "diff/diff.h"
 #include "sampler/sampler.h"
 
@@ -11,7 +10,6 @@
  * are not decided.
  */
 struct bench_looks {
-	size_t benchmarks, undecided;        /* at the last look, of those that both sides have; 0 before the first */
 	struct harness_filtering *filtering; /* owned; NULL: all benchmarks run */
 	bool is_whole;                       /* a suite failed without those that are decided */
 	bool is_warm;                        /* the first turn is over */
@@ -30,12 +28,11 @@ static inline bool bench_looks_warm_up(struct bench_looks *looks)
 }
 
 /*
- * Looks at `pairs` runs of each side. A process of its own reads the profiles, since a command starts with the peak
- * memory of whoever starts it.
+ * Looks at the runs so far. A process of its own reads the profiles, since a command starts with the peak memory of
+ * whoever starts it.
  */
 COMMON_MUST_CHECK
-bool bench_looks_take(struct bench_looks *looks, const struct bench_runner *runner,
-	const struct bench_record *const records[DIFF_SIDES], uint64_t pairs, const struct diff_suite_options *options,
+bool bench_looks_take(struct bench_looks *looks, struct bench_runs *runs, const struct diff_suite_options *options,
 	struct error *err);
 
 /* Takes note that a run failed: all benchmarks run from now on. False: they did already. */

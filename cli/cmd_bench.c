@@ -8,16 +8,12 @@
 #include "cli/progress.h"
 #include "cli/sampling.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {
-	DEFAULT_RUNS = 10,
-	DEFAULT_RUNS_A_LAYOUT = 3,
 	MOST_PAD_BYTES = 4096,
 	MAX_FIGURES_BYTES = 1 << 20,
 	FIGURES_INDENT = 4,
-	DEFAULT_TIME_LIMIT_S = 600, /* of --benchmarks without --runs */
 };
 
 static const char cmd_bench_usage[] =
@@ -41,13 +37,12 @@ struct cmd_bench_request {
 	const char *commands[DIFF_SIDES], *builds[DIFF_SIDES], *setup, *prepare, *save;
 	uint64_t layouts; /* 0: layouts are not told apart */
 	bool control, no_pad;
-	uint64_t runs, warmup;                           /* runs 0: the default */
+	struct bench_goal goal;
+	uint64_t warmup;
 	struct simulator_cache caches[SIMULATOR_CACHES]; /* all zero: not given */
 	bool simulates;
 	bool folds_recursion;
-	bool benchmarks;                 /* the commands are suites */
-	bool stops_when_decided;         /* they run until every benchmark is decided, for want of a number of runs */
-	double min_time_s, time_limit_s; /* 0: there is none */
+	bool benchmarks; /* the commands are suites */
 	struct sampler_options sampler;
 	bool quiet;
 };
@@ -57,15 +52,10 @@ struct bench {
 	struct bench_runner runner;
 	struct bench_plan plan;
 	struct bench_commands commands[DIFF_SIDES], prepare;
-	struct bench_record *records[BENCH_ARMS]; /* owned: [run] */
-	size_t capacity[BENCH_ARMS];
+	struct bench_runs runs;
 	struct profile *profiles[DIFF_SIDES]; /* owned; all runs of a side */
 	struct progress progress;
-	int64_t start_ns;
-	double wall_ns[BENCH_ARMS];
-	uint64_t pairs; /* turns that are done: one run of each arm */
 	struct bench_looks looks;
-	bool is_decided;
 	bool is_cut_short; /* a signal came before all were done */
 };
 
@@ -75,61 +65,13 @@ static void bench_deinit(struct bench *bench)
 		bench_commands_deinit(&bench->commands[side]);
 		profile_destroy(bench->profiles[side]);
 	}
-	for (int arm = 0; arm < BENCH_ARMS; arm++)
-		free(bench->records[arm]);
+	bench_runs_deinit(&bench->runs);
 	bench_looks_deinit(&bench->looks);
 	bench_commands_deinit(&bench->prepare);
 	bench_runner_deinit(&bench->runner);
 }
 
 /* ---- Runs ---- */
-
-/* Returns whether one more pair, which takes as long as those before it, would end after the limit. */
-static bool is_out_of_time(const struct bench *bench)
-{
-	double elapsed_s = (double)(clock_read_ns(CLOCK_MONOTONIC) - bench->start_ns) / 1e9,
-	       pairs = (double)bench->pairs;
-	double limit_s = bench->request->time_limit_s;
-
-	return limit_s > 0 && bench->pairs > 0 && elapsed_s * (pairs + 1) / pairs > limit_s;
-}
-
-static bool is_done(const struct bench *bench)
-{
-	double least = bench->request->min_time_s * 1e9;
-
-	if (bench->request->stops_when_decided)
-		return bench->is_decided || bench->pairs >= OPTIONS_MAX_RUNS || is_out_of_time(bench);
-	return bench->pairs >= OPTIONS_MAX_RUNS || is_out_of_time(bench) ||
-	       (bench->pairs >= bench->request->runs && bench->wall_ns[DIFF_BASE] >= least &&
-		       bench->wall_ns[DIFF_HEAD] >= least);
-}
-
-/* Shows the time that is left, from how long a pair took so far, with all that belongs to it. */
-static void show_progress(struct bench *bench, const char *what)
-{
-	const struct cmd_bench_request *request = bench->request;
-	double elapsed_s = (double)(clock_read_ns(CLOCK_MONOTONIC) - bench->start_ns) / 1e9, measured,
-	       pairs = (double)request->runs;
-	char text[160];
-
-	if (bench->pairs == 0) {
-		progress_phase(&bench->progress, what);
-		return;
-	}
-	if (request->stops_when_decided) {
-		snprintf(text, sizeof(text), "%s, %zu of %zu benchmarks are not decided yet", what,
-			bench->looks.undecided, bench->looks.benchmarks);
-		progress_phase(&bench->progress, bench->looks.benchmarks > 0 ? text : what);
-		return;
-	}
-	measured = fmin(bench->wall_ns[DIFF_BASE], bench->wall_ns[DIFF_HEAD]) / 1e9;
-	if (measured > 0 && request->min_time_s > 0)
-		pairs = fmax(pairs, ceil(request->min_time_s / measured * (double)bench->pairs));
-	snprintf(text, sizeof(text), "%s, %.0f %% done, about %.0f s left", what, (double)bench->pairs / pairs * 100,
-		ceil(elapsed_s / (double)bench->pairs * fmax(pairs - (double)bench->pairs, 0)));
-	progress_phase(&bench->progress, text);
-}
 
 static int cmd_bench_side_of(enum bench_arm arm)
 {
@@ -147,33 +89,31 @@ static bool cmd_bench_set_environment(struct bench *bench, uint32_t layout, bool
 /* Prepares a run, which `what` names. */
 static bool cmd_bench_prepare(struct bench *bench, uint32_t layout, const char *what, struct error *err)
 {
+	char text[160];
+
 	if (!cmd_bench_set_environment(bench, layout, false, err) ||
 		(bench->prepare.items &&
 			!bench_run(&bench->runner, &bench->prepare.items[layout - 1], "--prepare", err)))
 		return error_prefix(err, "before %s", what);
-	show_progress(bench, what);
+	bench_runs_describe(&bench->runs, what, text, sizeof(text));
+	progress_phase(&bench->progress, text);
 	return true;
 }
 
 static bool bench_make_run(struct bench *bench, enum bench_arm arm, uint32_t layout, uint64_t number, struct error *err)
 {
 	const struct bench_command *command = &bench->commands[cmd_bench_side_of(arm)].items[layout - 1];
-	struct bench_record *record;
+	struct bench_record record;
 	char what[96], of_layout[32] = "";
 
 	if (bench->request->layouts > 0)
 		snprintf(of_layout, sizeof(of_layout), " in layout %u", layout);
 	snprintf(what, sizeof(what), "run %llu of %s%s", (unsigned long long)number, bench_arm_name(arm), of_layout);
-	if (!cmd_bench_prepare(bench, layout, what, err) ||
-		!ARRAY_RESERVE(&bench->records[arm], &bench->capacity[arm], number, OPTIONS_MAX_RUNS, err))
+	if (!cmd_bench_prepare(bench, layout, what, err) || !cmd_bench_set_environment(bench, layout, true, err) ||
+		!bench_record(&bench->runner, command, what, &record, err))
 		return false;
-	record = &bench->records[arm][number - 1];
-	if (!cmd_bench_set_environment(bench, layout, true, err) ||
-		!bench_record(&bench->runner, command, what, record, err))
-		return false;
-	record->layout = bench->request->layouts > 0 ? layout : 0;
-	bench->wall_ns[arm] += (double)record->wall_ns;
-	return true;
+	record.layout = bench->request->layouts > 0 ? layout : 0;
+	return bench_runs_add(&bench->runs, arm, &record, err);
 }
 
 static bool warm_up(struct bench *bench, struct error *err)
@@ -195,30 +135,14 @@ static bool warm_up(struct bench *bench, struct error *err)
 /* What was measured until a signal came is worth as much as ever; it is only less than was asked for. */
 static bool cut_short(struct bench *bench, struct error *err)
 {
-	if (!interrupt_signal() || bench->pairs == 0)
+	if (!interrupt_signal() || bench->runs.pairs == 0)
 		return false;
 	bench->is_cut_short = true;
 	progress_clear(&bench->progress);
 	cli_say("kelvin: %s: the result compares the %llu pair%s of runs that %s completed\n", err->message,
-		(unsigned long long)bench->pairs, bench->pairs == 1 ? "" : "s", bench->pairs == 1 ? "was" : "were");
+		(unsigned long long)bench->runs.pairs, bench->runs.pairs == 1 ? "" : "s",
+		bench->runs.pairs == 1 ? "was" : "were");
 	return true;
-}
-
-/* A slip of the pen must not cost all the runs. */
-static bool check_metric(const struct bench *bench, struct error *err)
-{
-	CLEANUP(profile_cleanup) struct profile *first = NULL;
-	const char *metric = bench->request->comparison.diff.metric;
-
-	if (!metric)
-		return true;
-	if (!bench_read(bench->runner.profiles, &bench->records[DIFF_BASE][0], &first, err))
-		return false;
-	for (uint32_t i = 0; i < first->value_type_count; i++)
-		if (strcmp(profile_string(first, first->value_types[i].type), metric) == 0)
-			return true;
-	return error_set(err, ERROR_USAGE, "the runs have no metric '%.60s'; they have '%s'", metric,
-		profile_string(first, first->value_types[first->default_value_type].type));
 }
 
 /* Finds out whether all is decided, when it is time to look; what is, is run no more. */
@@ -226,22 +150,17 @@ static bool cmd_bench_look(struct bench *bench, struct error *err)
 {
 	const struct diff_suite_options options = comparison_suite_options(&bench->request->comparison, true);
 
-	if (!bench->request->stops_when_decided || !diff_suite_is_look(bench->pairs))
+	if (!bench->request->goal.until_decided || !diff_suite_is_look(bench->runs.pairs))
 		return true;
-	if (!bench_looks_take(&bench->looks, &bench->runner,
-		    (const struct bench_record *[]){ bench->records[0], bench->records[1] }, bench->pairs, &options,
-		    err))
-		return false;
-	bench->is_decided = bench->looks.undecided == 0;
-	return true;
+	return bench_looks_take(&bench->looks, &bench->runs, &options, err);
 }
 
 static bool make_turn(struct bench *bench, const struct bench_turn *turn, struct error *err)
 {
 	for (size_t i = 0; i < turn->count; i++)
-		if (!bench_make_run(bench, turn->arms[i], turn->layouts[turn->arms[i]], bench->pairs + 1, err))
+		if (!bench_make_run(bench, turn->arms[i], turn->layouts[turn->arms[i]], bench->runs.pairs + 1, err))
 			return false;
-	bench->pairs++;
+	bench->runs.pairs++;
 	return true;
 }
 
@@ -264,33 +183,6 @@ static bool chooses_clock(const struct cmd_bench_request *request)
 	       sampler->off_cpu_ns == 0;
 }
 
-/* Finds out whether the last turn's CPU time is not what a side's users wait for. `clock` is that of such a side. */
-static bool clock_differs(const struct bench *bench, struct bench_clock *clock, bool *differs, struct error *err)
-{
-	*differs = false;
-	for (int side = 0; side < DIFF_SIDES && !*differs; side++) {
-		CLEANUP(profile_cleanup) struct profile *run = NULL;
-
-		if (!bench_read(bench->runner.profiles, &bench->records[side][bench->pairs - 1], &run, err))
-			return false;
-		*clock = bench_clock_of(run);
-		*differs = bench_clock_differs(clock);
-	}
-	return true;
-}
-
-/* The first of two turns is left out, or the second one. */
-static void keep_turn(struct bench *bench, const struct bench_turn *turn, bool is_second)
-{
-	bench->pairs = 1;
-	for (size_t i = 0; i < turn->count; i++) {
-		struct bench_record *records = bench->records[turn->arms[i]];
-
-		records[0] = records[is_second];
-		bench->wall_ns[turn->arms[i]] = (double)records[0].wall_ns;
-	}
-}
-
 static void say_clock(struct bench *bench, const struct bench_clock *clock)
 {
 	progress_clear(&bench->progress);
@@ -308,18 +200,18 @@ static bool choose_clock(struct bench *bench, const struct bench_turn *turn, str
 	struct bench_clock clock;
 	bool differs;
 
-	if (bench->pairs != 1 || !chooses_clock(bench->request))
+	if (bench->runs.pairs != 1 || !chooses_clock(bench->request))
 		return true;
-	if (!clock_differs(bench, &clock, &differs, err))
+	if (!bench_runs_clock(&bench->runs, &clock, &differs, err))
 		return false;
 	if (!differs)
 		return true;
 	sampling_add_elapsed(&bench->runner.sampler);
-	if (!make_turn(bench, turn, err) || !clock_differs(bench, &clock, &differs, err))
+	if (!make_turn(bench, turn, err) || !bench_runs_clock(&bench->runs, &clock, &differs, err))
 		return false;
 	/* Where nobody may sample waits there is no elapsed time. */
 	differs = differs && clock.is_recorded;
-	keep_turn(bench, turn, differs);
+	bench_runs_keep_turn(&bench->runs, turn, differs);
 	if (differs)
 		say_clock(bench, &clock);
 	else
@@ -330,24 +222,25 @@ static bool choose_clock(struct bench *bench, const struct bench_turn *turn, str
 /* Returns whether the turn at hand is only a warm-up: a suite's first, where the user asked for no other one. */
 static bool is_warmup(struct bench *bench)
 {
-	return bench->request->stops_when_decided && bench->request->warmup == 0 && bench_looks_warm_up(&bench->looks);
+	return bench->request->goal.until_decided && bench->request->warmup == 0 && bench_looks_warm_up(&bench->looks);
 }
 
 static bool make_runs(struct bench *bench, struct error *err)
 {
+	const char *metric = bench->request->comparison.diff.metric;
+
 	if (!warm_up(bench, err))
 		return false;
-	bench->start_ns = clock_read_ns(CLOCK_MONOTONIC);
-	while (!is_done(bench)) {
-		struct bench_turn turn = bench_plan_turn(&bench->plan, bench->pairs);
+	bench_runs_begin(&bench->runs);
+	while (!bench_runs_are_enough(&bench->runs)) {
+		struct bench_turn turn = bench_plan_turn(&bench->plan, bench->runs.pairs);
 
 		if (!make_next_turn(bench, &turn, err) || !choose_clock(bench, &turn, err))
 			return cut_short(bench, err);
-		if (bench->pairs == 1 && !check_metric(bench, err))
+		if (metric && bench->runs.pairs == 1 && !bench_runs_check_metric(&bench->runs, metric, err))
 			return false;
 		if (is_warmup(bench)) {
-			bench->pairs = 0;
-			bench->start_ns = clock_read_ns(CLOCK_MONOTONIC);
+			bench_runs_begin(&bench->runs);
 		} else if (!cmd_bench_look(bench, err)) {
 			return false;
 		}
@@ -438,16 +331,15 @@ static bool check_layouts(const struct bench *bench, struct error *err)
 
 	if (bench->request->layouts < 2)
 		return true;
-	if (bench->pairs < bench->request->layouts)
+	if (bench->runs.pairs < bench->request->layouts)
 		cli_say("kelvin: only %llu of %llu layouts were measured before the end; the verdict rests on these\n",
-			(unsigned long long)bench->pairs, (unsigned long long)bench->request->layouts);
+			(unsigned long long)bench->runs.pairs, (unsigned long long)bench->request->layouts);
 	if (bench->request->simulates) {
 		cli_say("kelvin: what is executed does not depend on where code lies, so that one layout is enough with --simulate; only misses of caches may differ\n");
 		return true;
 	}
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (!bench_layouts_check(bench->runner.profiles, bench->records[side], bench->pairs,
-			    diff_side_name(side), &said, err))
+		if (!bench_layouts_check(&bench->runs, (enum bench_arm)side, &said, err))
 			return false;
 	cli_print_messages(&said);
 	return true;
@@ -462,7 +354,7 @@ static bool judge_control(
 
 	if (!bench->request->control)
 		return true;
-	if (!bench_read_all(bench->runner.profiles, bench->records[BENCH_CONTROL], bench->pairs, &again, err) ||
+	if (!bench_runs_read_all(&bench->runs, BENCH_CONTROL, &again, err) ||
 		!diff_control_judge(
 			&options, bench->profiles[DIFF_BASE], again, bench->request->benchmarks, control, err))
 		return error_prefix(err, "the control");
@@ -479,8 +371,7 @@ static bool bench_finish(
 
 	progress_phase(&bench->progress, "comparing");
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!bench_read_all(
-			    bench->runner.profiles, bench->records[side], bench->pairs, &bench->profiles[side], err))
+		if (!bench_runs_read_all(&bench->runs, (enum bench_arm)side, &bench->profiles[side], err))
 			return error_prefix(err, "%s", diff_side_name(side));
 		if ((bench->request->save && !bench_save(bench->request->save, diff_side_name(side),
 						     bench->profiles[side], comparison->outputs.mode, err)))
@@ -495,7 +386,7 @@ static bool bench_finish(
 	bench_print_notices(&bench->runner);
 	if (bench->request->benchmarks)
 		return comparison_run_suite(comparison, profiles, (const char *[]){ NULL, NULL },
-			bench->request->stops_when_decided, code, err);
+			bench->request->goal.until_decided, code, err);
 	render_run_figures(&figures, profiles);
 	if (!buffer_ok(&figures, err))
 		return false;
@@ -506,7 +397,7 @@ static bool bench_finish(
 
 static int run_bench(struct cmd_bench_request *request)
 {
-	CLEANUP(bench_deinit) struct bench bench = { .request = request };
+	CLEANUP(bench_deinit) struct bench bench = { .request = request, .runs.goal = &request->goal };
 	struct symbolize_options naming = { 0 };
 	struct diff_control control = { 0 };
 	struct error err;
@@ -522,6 +413,7 @@ static int run_bench(struct cmd_bench_request *request)
 		cli_print_error(&err);
 		return CLI_EXIT_ERROR;
 	}
+	bench.runs.profiles = bench.runner.profiles;
 	interrupt_watch();
 	if (!set_up(&bench, &err) || !make_runs(&bench, &err)) {
 		progress_clear(&bench.progress);
@@ -565,13 +457,13 @@ static const struct options_row cmd_bench_rows[] = {
 	{ 0, "base", "COMMAND", "before the change", OPTIONS_TEXT(struct cmd_bench_request, commands[DIFF_BASE]) },
 	{ 0, "head", "COMMAND", "after it", OPTIONS_TEXT(struct cmd_bench_request, commands[DIFF_HEAD]) },
 	{ 0, "runs", "N", "runs of each command (default: 10; fewer than 3 prove only large differences)",
-		options_take_runs, offsetof(struct cmd_bench_request, runs) },
+		options_take_runs, offsetof(struct cmd_bench_request, goal.runs) },
 	{ 0, "warmup", "N", "runs of each command before all others, which are not recorded (default: 0)",
 		cmd_bench_take_warmup, offsetof(struct cmd_bench_request, warmup) },
 	{ 0, "min-time", "TIME", "adds runs until each command has run for this time in total: 30, 30s, 2m",
-		cmd_bench_take_min_time, offsetof(struct cmd_bench_request, min_time_s) },
+		cmd_bench_take_min_time, offsetof(struct cmd_bench_request, goal.min_time_s) },
 	{ 0, "time-limit", "TIME", "begins no further runs that would end later: 90, 90s, 10m",
-		cmd_bench_take_time_limit, offsetof(struct cmd_bench_request, time_limit_s) },
+		cmd_bench_take_time_limit, offsetof(struct cmd_bench_request, goal.time_limit_s) },
 	{ 0, "layouts", "N",
 		"measures each side in N layouts of its code, --runs in all (default: 3 a layout): the commands have\n"
 		"KELVIN_LAYOUT in their environment, and 1...N in place of {layout}",
@@ -649,14 +541,6 @@ static bool take_operands(struct options *options, struct cmd_bench_request *req
 	return true;
 }
 
-/* Returns how many runs each side has, for want of a number. */
-static uint64_t default_runs(const struct cmd_bench_request *request)
-{
-	if (request->simulates)
-		return request->layouts > 0 ? request->layouts : 1;
-	return request->layouts > 0 ? DEFAULT_RUNS_A_LAYOUT * request->layouts : DEFAULT_RUNS;
-}
-
 static int cmd_bench_run(struct options *options)
 {
 	CLEANUP(cmd_bench_request_deinit)
@@ -673,15 +557,10 @@ static int cmd_bench_run(struct options *options)
 		return options_fail("bench", "--cache is of a simulated processor; give --simulate as well");
 	if (request.folds_recursion && !request.simulates)
 		return options_fail("bench", "--fold-recursion is of a simulation; give --simulate as well");
-	request.stops_when_decided =
-		request.benchmarks && !request.simulates && request.runs == 0 && request.layouts == 0;
-	if (request.stops_when_decided && request.time_limit_s == 0)
-		request.time_limit_s = DEFAULT_TIME_LIMIT_S;
-	if (request.runs == 0)
-		request.runs = default_runs(&request);
-	if (request.runs < request.layouts)
+	bench_goal_complete(&request.goal, request.layouts, request.simulates, request.benchmarks);
+	if (request.goal.runs < request.layouts)
 		return options_fail("bench", "--runs %llu are too few for --layouts %llu: each layout needs a run",
-			(unsigned long long)request.runs, (unsigned long long)request.layouts);
+			(unsigned long long)request.goal.runs, (unsigned long long)request.layouts);
 	/* Places differ more between layouts than with what a pair of runs shares. */
 	request.comparison.diff.runs_in_pairs = request.layouts < 2;
 	return run_bench(&request);

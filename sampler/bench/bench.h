@@ -7,13 +7,11 @@
  *	commands.h	the commands, one for each layout
  *	plan.h		the order of their runs
  *	layouts.h	the layouts of their code, and what a run is told of its own
- *	records.h	the profiles of the runs
- *	clock.h		whether CPU time is what a run's users wait for
+ *	runs.h		those that were made, when they are enough, and whether CPU time is what their users wait for
  *	save.h		the profiles of both sides as files
  */
-#include "sampler/bench/clock.h"
 #include "sampler/bench/commands.h"
 #include "sampler/bench/layouts.h"
 #include "sampler/bench/plan.h"
-#include "sampler/bench/records.h"
+#include "sampler/bench/runs.h"
 #include "sampler/bench/save.h"

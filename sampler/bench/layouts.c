@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/bench/layouts.h"
 
-#include "sampler/bench/plan.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,8 +178,7 @@ static void bench_layouts_say(const struct bench_layouts_known *known, const cha
 			side, known->differ, known->functions, known->example);
 }
 
-bool bench_layouts_check(FILE *profiles, const struct bench_record *records, uint64_t count, const char *side,
-	struct buffer *notices, struct error *err)
+bool bench_layouts_check(const struct bench_runs *runs, enum bench_arm side, struct buffer *notices, struct error *err)
 {
 	CLEANUP(known_deinit) struct bench_layouts_known known = { 0 };
 	CLEANUP(profile_cleanup) struct profile *first = NULL;
@@ -189,20 +186,21 @@ bool bench_layouts_check(FILE *profiles, const struct bench_record *records, uin
 
 	if (!string_table_create(SIZE_MAX / 2, &known.keys, err))
 		return false;
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0; i < runs->pairs; i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+		bool *is_seen = &seen[runs->records[side][i].layout];
 
-		if (seen[records[i].layout])
+		if (*is_seen)
 			continue;
-		seen[records[i].layout] = true;
+		*is_seen = true;
 		known.layouts++;
-		if (!bench_read(profiles, &records[i], &profile, err) || !note_functions(&known, profile, err))
+		if (!bench_runs_read(runs, side, i, &profile, err) || !note_functions(&known, profile, err))
 			return false;
 		if (!first)
 			first = TAKE(profile);
 		else
 			known.moved += has_other_file(first, profile, &known.is_unknown);
 	}
-	bench_layouts_say(&known, side, notices);
+	bench_layouts_say(&known, bench_arm_name(side), notices);
 	return true;
 }

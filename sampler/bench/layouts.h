@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sampler/bench/commands.h"
-#include "sampler/bench/records.h"
+#include "sampler/bench/runs.h"
 
 /*
  * Layouts of `bench --layouts`: commands and builds have KELVIN_LAYOUT in their environment, and its number in place of
@@ -29,8 +29,7 @@ bool bench_pad_set(int bytes, struct error *err);
 
 /*
  * Appends what is wrong with the layouts of a side, line by line: they are the same bytes, or differ in more than
- * where the code lies. `records` are its runs, each of which tells its layout.
+ * where the code lies.
  */
 COMMON_MUST_CHECK
-bool bench_layouts_check(FILE *profiles, const struct bench_record *records, uint64_t count, const char *side,
-	struct buffer *notices, struct error *err);
+bool bench_layouts_check(const struct bench_runs *runs, enum bench_arm side, struct buffer *notices, struct error *err);
