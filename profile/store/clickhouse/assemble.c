@@ -2,6 +2,7 @@
 #include "profile/store/clickhouse/assemble.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 bool assembly_init(struct assembly *assembly, struct error *err)
 {
@@ -82,13 +83,25 @@ bool assembly_add_sample(
 	return profile_add_sample(assembly->profile, id, thread, values, -1, err);
 }
 
-bool assembly_write(struct assembly *assembly, int *fd, struct error *err)
+bool assembly_hand_over(struct assembly *assembly, bool in_parts, bool by_instance, struct courier *courier,
+	struct store_profiles *profiles, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer file = BUFFER_INIT((size_t)1 << 31);
+	CLEANUP(cleanup_close) int fd = -1;
+	char name[COURIER_MAX_NAME];
 
+	if (assembly->missing > 0)
+		buffer_printf(courier->notices,
+			"%" PRIu64 " samples are left out: their stacks are not in the store any more\n",
+			assembly->missing);
+	snprintf(name, sizeof(name), "%zu %s", assembly->profile->run_count,
+		in_parts      ? "parts of the profiles"
+		: by_instance ? "instances"
+			      : "profiles");
 	if (!profile_finish(assembly->profile, err) || !profile_validate(assembly->profile, err) ||
-		!profile_write_pprof(assembly->profile, &file, err) || !courier_file(fd, err))
+		!profile_write_pprof(assembly->profile, &file, err) || !courier_file(&fd, err))
 		return false;
-	return file_write_all(*fd, file.data, file.size) ||
-	       error_set_errno(err, errno, "cannot write to a file in memory");
+	if (!file_write_all(fd, file.data, file.size))
+		return error_set_errno(err, errno, "cannot write to a file in memory");
+	return courier_add(profiles, name, &fd, err);
 }

@@ -42,6 +42,7 @@ COMMON_MUST_CHECK
 bool assembly_add_sample(
 	struct assembly *assembly, uint64_t run, uint64_t stack, const int64_t *values, struct error *err);
 
-/* Writes the profile as pprof to a file in memory, which the caller owns. */
+/* Hands the profile over as pprof; `in_parts`, `by_instance`: what its runs are, for its name. */
 COMMON_MUST_CHECK
-bool assembly_write(struct assembly *assembly, int *fd, struct error *err);
+bool assembly_hand_over(struct assembly *assembly, bool in_parts, bool by_instance, struct courier *courier,
+	struct store_profiles *profiles, struct error *err);

@@ -197,22 +197,6 @@ static bool instances_read_samples(struct instances *instances, struct error *er
 	return row_end(&rows, err);
 }
 
-static bool instances_hand_over(struct instances *instances, struct store_profiles *profiles, struct error *err)
-{
-	CLEANUP(cleanup_close) int fd = -1;
-	char name[COURIER_MAX_NAME];
-
-	if (instances->assembly.missing > 0)
-		buffer_printf(instances->courier->notices,
-			"%" PRIu64 " samples are left out: their stacks are not in the store any more\n",
-			instances->assembly.missing);
-	snprintf(name, sizeof(name), "%zu %s", instances->assembly.profile->run_count,
-		instances->in_parts      ? "parts of the profiles"
-		: instances->by_instance ? "instances"
-					 : "profiles");
-	return assembly_write(&instances->assembly, &fd, err) && courier_add(profiles, name, &fd, err);
-}
-
 bool clickhouse_fetch_instances(
 	struct courier *courier, const struct store_address *query, struct store_profiles *profiles, struct error *err)
 {
@@ -220,7 +204,8 @@ bool clickhouse_fetch_instances(
 	bool ok = assembly_init(&instances.assembly, err) && instances_choose(&instances, err) &&
 		  instances_read_runs(&instances, err) && instances_read_frames(&instances, err) &&
 		  instances_read_stacks(&instances, err) && instances_read_samples(&instances, err) &&
-		  instances_hand_over(&instances, profiles, err);
+		  assembly_hand_over(&instances.assembly, instances.in_parts, instances.by_instance, instances.courier,
+			  profiles, err);
 
 	assembly_deinit(&instances.assembly);
 	return ok;

@@ -297,22 +297,6 @@ static bool coroot_set_metric(struct coroot *coroot, struct error *err)
 	return profile_set_label(profile, PROFILE_LABEL_SERVICE, store_address_filter(coroot->address, "service"), err);
 }
 
-static bool coroot_hand_over(struct coroot *coroot, struct store_profiles *profiles, struct error *err)
-{
-	CLEANUP(cleanup_close) int fd = -1;
-	char name[COURIER_MAX_NAME];
-
-	if (coroot->assembly.missing > 0)
-		buffer_printf(coroot->courier->notices,
-			"%" PRIu64 " samples are left out: their stacks are not in the store any more\n",
-			coroot->assembly.missing);
-	snprintf(name, sizeof(name), "%zu %s", coroot->assembly.profile->run_count,
-		coroot->in_parts      ? "parts of the profiles"
-		: coroot->by_instance ? "instances"
-				      : "profiles");
-	return assembly_write(&coroot->assembly, &fd, err) && courier_add(profiles, name, &fd, err);
-}
-
 static bool coroot_fetch(
 	struct courier *courier, const struct store_address *query, struct store_profiles *profiles, struct error *err)
 {
@@ -324,7 +308,7 @@ static bool coroot_fetch(
 	ok = assembly_init(&coroot.assembly, err) && coroot_set_metric(&coroot, err) &&
 	     coroot_choose_tables(&coroot, err) && coroot_choose_runs(&coroot, err) && coroot_read_runs(&coroot, err) &&
 	     coroot_read_stacks(&coroot, err) && coroot_read_samples(&coroot, err) &&
-	     coroot_hand_over(&coroot, profiles, err);
+	     assembly_hand_over(&coroot.assembly, coroot.in_parts, coroot.by_instance, coroot.courier, profiles, err);
 	assembly_deinit(&coroot.assembly);
 	return ok;
 }
