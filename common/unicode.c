@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/unicode.h"
 
+#include "common/order.h"
+
 static const uint32_t replacement = 0xfffd;
 
 struct unicode_range {
@@ -9,16 +11,8 @@ struct unicode_range {
 
 static bool in_ranges(const struct unicode_range *ranges, size_t count, uint32_t code)
 {
-	size_t low = 0, high = count;
+	size_t low = BISECT(count, i, code > ranges[i].last);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code > ranges[middle].last)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < count && code >= ranges[low].first;
 }
 

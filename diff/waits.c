@@ -212,16 +212,8 @@ static void list_sum(struct waits_list *list)
 
 static const struct waits_releaser *list_find(const struct waits_list *list, size_t site, size_t *count)
 {
-	size_t low = 0, high = list->count;
+	size_t low = BISECT(list->count, i, list->items[i].site < site);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->items[middle].site < site)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*count = 0;
 	while (low + *count < list->count && list->items[low + *count].site == site)
 		(*count)++;

@@ -8,18 +8,9 @@
 /* Returns the first code that begins behind an address. */
 static size_t find_behind(const struct profile *profile, uint32_t mapping, uint64_t address)
 {
-	size_t low = 0, high = profile->code_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct profile_code *code = &profile->codes[middle];
-
-		if (code->mapping < mapping || (code->mapping == mapping && code->address <= address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(profile->code_count, i,
+		profile->codes[i].mapping < mapping ||
+			(profile->codes[i].mapping == mapping && profile->codes[i].address <= address));
 }
 
 static bool profile_code_holds(const struct profile_code *code, uint32_t mapping, uint64_t address)

@@ -151,17 +151,7 @@ static void bound(struct generation_stack *known, int64_t boundary_ns, int64_t t
 /* Returns how many of them have begun to be replaced at a time, or with `is_over` have been. */
 static size_t count_replaced(const struct timed_generation *timed, size_t count, bool is_over, int64_t time_ns)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if ((is_over ? timed[middle].until_ns : timed[middle].from_ns) <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(count, i, (is_over ? timed[i].until_ns : timed[i].from_ns) <= time_ns);
 }
 
 /* Returns the location of the code that stood at a location. */

@@ -329,18 +329,9 @@ static double spread_between(uint64_t count, int64_t start, int64_t end, int64_t
 /* Returns the first reading of these exchanges whose time is greater. */
 static size_t find_reading(const struct profile_requests *requests, uint32_t exchanges, int64_t after_ns)
 {
-	size_t low = 0, high = requests->reading_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct profile_exchange_reading *reading = &requests->readings[middle];
-
-		if (reading->exchanges < exchanges || (reading->exchanges == exchanges && reading->time_ns <= after_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(requests->reading_count, i,
+		requests->readings[i].exchanges < exchanges ||
+			(requests->readings[i].exchanges == exchanges && requests->readings[i].time_ns <= after_ns));
 }
 
 /* Returns how many exchanges there were within the time, of those that readings tell of. */

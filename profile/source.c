@@ -106,18 +106,9 @@ uint32_t profile_count_lines(const char *text)
 /* Returns the first text that begins behind this line of the file. */
 static size_t profile_source_find_text(const struct profile *profile, uint32_t file, uint32_t line)
 {
-	size_t low = 0, high = profile->source_text_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct profile_source_text *text = &profile->source_texts[middle];
-
-		if (text->file < file || (text->file == file && text->first_line <= line))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(profile->source_text_count, i,
+		profile->source_texts[i].file < file ||
+			(profile->source_texts[i].file == file && profile->source_texts[i].first_line <= line));
 }
 
 static bool is_text_of(const struct profile *profile, size_t at, uint32_t file)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "common/common.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,15 +24,5 @@ struct address_at *addresses_indexed(const uint64_t *addresses, size_t count);
 /* The first of `count` rising addresses that is not below `address`; `count` when all are. */
 static inline size_t addresses_lower_bound(const uint64_t *addresses, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(count, i, addresses[i] < address);
 }

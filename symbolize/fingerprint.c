@@ -216,19 +216,7 @@ static bool disassemble(struct fingerprinter *f, const struct dwarf_extent *exte
  */
 static uint64_t index_of(const struct fingerprinter *f, uint64_t target)
 {
-	uint64_t best = f->count;
-
-	for (size_t low = 0, high = f->count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->items[middle].address >= target) {
-			best = middle;
-			high = middle;
-		} else {
-			low = middle + 1;
-		}
-	}
-	return best;
+	return BISECT(f->count, i, f->items[i].address < target);
 }
 
 static int compare_extents(const void *left, const void *right)

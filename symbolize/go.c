@@ -153,18 +153,11 @@ static bool symbolize_go_read_function(const struct go_table *t, uint64_t index,
 
 static bool go_find_function(const struct go_table *t, uint64_t address, struct function *function)
 {
-	uint64_t low = 0, high = t->function_count, into = address - t->text;
+	uint64_t low, into = address - t->text;
 
 	if (address < t->text || into >= symbolize_go_entry_of(t, t->function_count))
 		return false;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (symbolize_go_entry_of(t, middle) <= into)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = BISECT(t->function_count, i, symbolize_go_entry_of(t, i) <= into);
 	return low > 0 && symbolize_go_read_function(t, low - 1, function);
 }
 

@@ -187,16 +187,8 @@ static int32_t search_word(const struct frame_search *search, size_t entry, size
 static bool find_by_header(const struct frame_table *table, uint64_t address, uint64_t *offset)
 {
 	const struct frame_search *search = &table->search;
-	size_t low = 0, high = search->count;
+	size_t low = BISECT(search->count, i, search->base + (uint64_t)(int64_t)search_word(search, i, 0) <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (search->base + (uint64_t)(int64_t)search_word(search, middle, 0) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0)
 		return false;
 	*offset = search->base + (uint64_t)(int64_t)search_word(search, low - 1, 1) - table->eh_frame.elf.address;

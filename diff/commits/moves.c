@@ -61,18 +61,7 @@ bool moves_find(struct moves *moves, const struct repository_history *history, c
 /* Returns the first of the lines with a text, from a hunk on. */
 static size_t commits_moves_find(const struct moved_text *texts, size_t count, uint32_t text, size_t hunk)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct moved_text *at = &texts[middle];
-
-		if (at->text < text || (at->text == text && at->hunk < hunk))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(count, i, texts[i].text < text || (texts[i].text == text && texts[i].hunk < hunk));
 }
 
 /* One side of a hunk. */

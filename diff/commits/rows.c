@@ -14,16 +14,8 @@ static uint32_t commits_rows_value_at(const struct rows *rows, size_t row)
 
 size_t rows_find(const struct rows *rows, uint32_t value, size_t *found)
 {
-	size_t low = 0, high = rows->count, first;
+	size_t low = BISECT(rows->count, i, commits_rows_value_at(rows, i) < value), first;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (commits_rows_value_at(rows, middle) < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	first = low;
 	while (low < rows->count && commits_rows_value_at(rows, low) == value)
 		low++;

@@ -165,16 +165,8 @@ static size_t keep_rising(struct anchor *anchors, size_t count, uint32_t *piles)
 	uint32_t at;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t low = 0, high = length;
+		size_t low = BISECT(length, k, anchors[piles[k]].head < anchors[i].head);
 
-		while (low < high) {
-			size_t middle = (low + high) / 2;
-
-			if (anchors[piles[middle]].head < anchors[i].head)
-				low = middle + 1;
-			else
-				high = middle;
-		}
 		anchors[i].before = low > 0 ? piles[low - 1] : NO_LINE;
 		piles[low] = (uint32_t)i;
 		length = low == length ? length + 1 : length;

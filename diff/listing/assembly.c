@@ -174,16 +174,8 @@ static void assembly_decode(struct disassembly *d, const struct profile_code *co
 static size_t find_instruction(const struct decoded *decoded, uint64_t address)
 {
 	uint64_t offset = address - decoded->code->address;
-	size_t low = 0, high = decoded->count;
+	size_t low = BISECT(decoded->count, i, decoded->offsets[i] < offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (decoded->offsets[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < decoded->count && decoded->offsets[low] == offset ? low : decoded->count;
 }
 

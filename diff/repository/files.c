@@ -156,17 +156,7 @@ static size_t repository_files_weigh(const char *entry, const char *path, bool i
 
 static size_t find_first(const struct repository_files *files, uint64_t hash)
 {
-	size_t low = 0, high = files->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (files->entries[middle].name_hash < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(files->count, i, files->entries[i].name_hash < hash);
 }
 
 const char *repository_files_match(const struct repository_files *files, const char *path)

@@ -337,17 +337,7 @@ static int compare_stats(const void *a, const void *b)
 /* The first that is not less than the key. */
 static size_t results_find(const struct results *results, const char *uri, int32_t pid)
 {
-	size_t low = 0, high = results->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (results_compare_keys(&results->items[middle], uri, pid) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(results->count, i, results_compare_keys(&results->items[i], uri, pid) < 0);
 }
 
 const struct results_stats *results_take(struct results *results, const char *uri, int32_t pid)

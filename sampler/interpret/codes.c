@@ -496,18 +496,10 @@ static bool take_gone(struct interpreter_codes *codes, struct profile_line *line
 
 static uint32_t codes_find_line(const struct code_entry *entry, uint32_t position)
 {
-	size_t low = 0, high = entry->line_count;
+	size_t low = BISECT(entry->line_count, i, entry->lines[i].position <= position);
 
 	if (entry->line_count == 0)
 		return position < EBPF_FRAME_NO_POSITION ? position : 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entry->lines[middle].position <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 ? entry->lines[low - 1].line : 0;
 }
 

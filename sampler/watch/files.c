@@ -172,17 +172,7 @@ static void rank_profiles(
 /* The place of the first file of this time or later. */
 static size_t find_time(const struct watch_files_ranked *ranked, size_t count, int64_t unix_s)
 {
-	size_t low = 0;
-
-	for (size_t high = count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranked[middle].file.unix_s < unix_s)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(count, i, ranked[i].file.unix_s < unix_s);
 }
 
 static void rank_deploy(struct watch_files_ranked *ranked, size_t count, int64_t deploy_s)

@@ -61,15 +61,7 @@ struct dwarf_unit *dwarf_file_unit_at(struct dwarf_file *file, uint64_t offset)
 
 struct dwarf_unit *dwarf_file_unit_from(const struct dwarf_file *file, uint64_t offset)
 {
-	size_t low = 0, high = file->unit_count;
+	size_t low = BISECT(file->unit_count, i, file->units[i].offset < offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->units[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < file->unit_count && file->units[low].offset == offset ? &file->units[low] : NULL;
 }

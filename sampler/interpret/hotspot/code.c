@@ -305,17 +305,7 @@ static bool hotspot_code_read_code(struct hotspot_codes *codes, struct hotspot_c
 /* Returns how many known blocks are at an address or before. */
 static size_t hotspot_code_count_up_to(const struct hotspot_codes *codes, uint64_t address)
 {
-	size_t low = 0, high = codes->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (codes->items[codes->by_place[middle]].blob <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(codes->count, i, codes->items[codes->by_place[i]].blob <= address);
 }
 
 /* Finds a block, or adds it in its place. */

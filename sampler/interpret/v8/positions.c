@@ -124,16 +124,8 @@ bool v8_read_positions(struct v8_heap *heap, uint64_t table, struct v8_positions
 
 const struct v8_position *v8_position_at(const struct v8_positions *positions, int64_t code)
 {
-	size_t low = 0, high = positions->count;
+	size_t low = BISECT(positions->count, i, positions->items[i].code <= code);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (positions->items[middle].code <= code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 ? &positions->items[low - 1] : NULL;
 }
 
