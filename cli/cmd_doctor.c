@@ -4,10 +4,8 @@
 #include "cli/options.h"
 #include "sampler/sampler.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char cmd_doctor_usage[] =
 	"Usage: kelvin doctor [OPTIONS]\n"
@@ -30,24 +28,8 @@ static const struct options_row cmd_doctor_rows[] = {
 	{ 0 },
 };
 
-/*
- * One command for all capabilities, since a second setcap would replace those of the first. It comes last, since a new
- * group takes capabilities away. Who may execute the file sees every process: the group alone.
- */
-static const char capabilities_command[] =
-	"k=\"$(command -v kelvin)\" && sudo groupadd -f kelvin && sudo chgrp kelvin \"$k\" && sudo chmod 0750 \"$k\" && "
-	"sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore+ep \"$k\"";
-static const char capabilities_effect[] =
-	"members of the group kelvin can then see into every process ('sudo usermod -aG kelvin NAME', then log "
-	"in again); or run Kelvin with sudo";
-
 /* The columns of what is asked for, and of what is known of it. */
 enum { WHAT_COLUMN = 5, TEXT_COLUMN = 28 };
-
-static void print_line(bool good, const char *what, const char *yes, const char *no)
-{
-	cli_write(stdout, TEXT_COLUMN, "%s %-22s %s", good ? "ok  " : "no  ", what, good ? yes : no);
-}
 
 /* A line of the command that goes on ends as the shell has it, so that it can be copied. */
 static void print_advice(const char *command, const char *what)
@@ -63,133 +45,17 @@ static void print_advice(const char *command, const char *what)
 	cli_write(stdout, WHAT_COLUMN, "     %s", what);
 }
 
-/*
- * Prints what allows it; `level`: the highest value of perf_event_paranoid at which the kernel permits it without
- * CAP_PERFMON: 0 for events of whole CPUs, 1 for kernel code, 2 for the user's own code. Levels 3 (Debian) and 4
- * (Ubuntu) permit nothing. If the level is low enough, a container is the reason.
- */
-static void print_level_advice(const struct sampler_capabilities *can, int level)
+static void print_finding(const struct sampler_finding *finding)
 {
-	char command[80];
-
-	snprintf(command, sizeof(command), "sudo sysctl kernel.perf_event_paranoid=%d", level);
-	if (can->perf_event_paranoid > level && geteuid() != 0)
-		print_advice(
-			command, "until the next boot; a file in /etc/sysctl.d/ keeps it. Or run Kelvin with sudo");
-	else
-		print_advice("docker run --cap-add PERFMON ...",
-			"a container or sandbox forbids perf_event_open: allow it there, or run Kelvin outside of it");
-}
-
-static void print_rights(const struct sampler_capabilities *can)
-{
-	print_line(can->can_sample_own, "own processes", "can be sampled", "cannot be sampled");
-	if (!can->can_sample_own)
-		print_level_advice(can, 2);
-	print_line(can->can_sample_kernel, "kernel code", "is sampled too", "is left out");
-	if (!can->can_sample_kernel)
-		print_level_advice(can, 1);
-	print_line(can->can_sample_system, "whole system", "can be sampled (-a, --cgroup)",
-		"cannot be sampled (-a, --cgroup)");
-	if (!can->can_sample_system)
-		print_level_advice(can, 0);
-	print_line(can->can_sample_others, "other users' processes", "can be sampled", "cannot be sampled");
-	if (!can->can_sample_others)
-		print_advice(capabilities_command, capabilities_effect);
-}
-
-/* Prints what forbids programs in the kernel, or the command that allows them. */
-static void print_program_advice(const struct error *why)
-{
-	if (why->code == ERROR_PERMISSION && geteuid() != 0)
-		print_advice(capabilities_command, capabilities_effect);
-	else
-		cli_write(stdout, WHAT_COLUMN, "  -> %s", why->message);
-}
-
-static void print_waits(const struct sampler_capabilities *can)
-{
-	char yes[80];
-
-	snprintf(yes, sizeof(yes), "can be sampled (--off-cpu), by %s", can->waits_hook ? can->waits_hook : "");
-	print_line(can->waits_hook != NULL, "waits", yes, "cannot be sampled (--off-cpu)");
-	if (!can->waits_hook)
-		print_program_advice(&can->no_waits);
-}
-
-static void print_requests(const struct sampler_capabilities *can)
-{
-	print_line(can->can_count_requests, "requests", "are counted on the target's sockets",
-		"cannot be counted; 'kelvin record --requests N' states their number");
-	if (!can->can_count_requests)
-		print_program_advice(&can->no_requests);
-}
-
-static void print_interpreters(const struct sampler_capabilities *can)
-{
-	print_line(can->can_read_python, "interpreters",
-		"functions of CPython 3.11 to 3.15, PHP 7.4 to 8.5, Ruby 3.0 to 3.4, node and HotSpot are shown",
-		"functions of node and HotSpot are shown, those of CPython, PHP and Ruby are not");
-	if (!can->can_read_python)
-		print_program_advice(&can->no_python);
-}
-
-static void print_counters(const struct sampler_capabilities *can)
-{
-	char yes[120];
-
-	snprintf(yes, sizeof(yes), "%s tell what holds functions up (--counters)",
-		can->counters && strcmp(can->counters, "topdown") == 0 ? "the pipeline's slots (topdown)"
-								       : "raw counters");
-	print_line(can->counters != NULL, "counters", yes,
-		"nothing of the processor tells what holds functions up (--counters)");
-	if (!can->counters)
-		cli_write(stdout, WHAT_COLUMN, "  -> %s: 'kelvin simulate' tells it without them",
-			can->no_counters.message);
-}
-
-static void print_sources(const struct sampler_capabilities *can)
-{
-	print_line(can->has_hardware_cycles, "cycles", "the processor counts them: this is the default event",
-		"the processor does not count them (a virtual machine): Kelvin uses cpu-clock instead");
-	print_line(can->has_cpu_clock, "cpu-clock", "available", "not available: nothing can be sampled");
-	print_line(
-		can->kernel_symbols_readable, "kernel symbols", "readable", "hidden: kernel functions have no names");
-	if (!can->kernel_symbols_readable)
-		print_advice("sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1",
-			"until the next boot; a file in /etc/sysctl.d/ keeps it");
-	print_line(can->map_files_readable, "replaced binaries", "are read as they were mapped",
-		"programs are read as they were mapped; libraries cannot be opened, so their functions stay unnamed");
-	if (!can->map_files_readable)
-		print_advice(capabilities_command, capabilities_effect);
-}
-
-static void print_limits(const struct sampler_capabilities *can)
-{
-	cli_write(stdout, WHAT_COLUMN,
-		"     perf_event_paranoid %d, perf_event_mlock_kb %d, perf_event_max_sample_rate %d, at most %" PRIu64
-		" open files",
-		can->perf_event_paranoid, can->perf_event_mlock_kb, can->perf_event_max_sample_rate,
-		can->descriptor_limit);
-	if (can->perf_event_max_sample_rate > 0 && can->perf_event_max_sample_rate < SAMPLER_DEFAULT_FREQUENCY_HZ)
-		print_advice("sudo sysctl kernel.perf_event_max_sample_rate=100000",
-			"until the next boot, or until the kernel lowers it again because taking samples took too long");
-	if (can->descriptor_limit < 4096)
-		print_advice("ulimit -Hn 65536",
-			"as root: recording a process with many threads needs file descriptors for each thread and CPU");
-}
-
-/* Binaries are hostile bytes: a process without rights reads them where the machine allows that. */
-static void print_confinement(void)
-{
-	unsigned int lacks = confined_probe();
-	char missing[256], line[sizeof(missing) + 128];
-
-	confined_describe(lacks, missing, sizeof(missing));
-	snprintf(line, sizeof(line),
-		"reads binaries in a process that lacks %s: this machine, container or sandbox does not allow it",
-		missing);
-	print_line(lacks == 0, "naming", "reads binaries in a process without rights", line);
+	if (finding->what)
+		cli_write(stdout, TEXT_COLUMN, "%s %-22s %s", finding->is_good ? "ok  " : "no  ", finding->what,
+			finding->text);
+	else if (finding->text[0])
+		cli_write(stdout, WHAT_COLUMN, "     %s", finding->text);
+	if (finding->effect)
+		print_advice(finding->command, finding->effect);
+	else if (finding->command[0])
+		cli_write(stdout, WHAT_COLUMN, "  -> %s", finding->command);
 }
 
 /* Languages whose functions are shown where an interpreter runs them, by their names in reports. */
@@ -234,7 +100,9 @@ static int print_json(const struct sampler_capabilities *can)
 static int cmd_doctor_run(struct options *options)
 {
 	struct cmd_doctor_request request = { 0 };
+	struct sampler_finding findings[SAMPLER_MOST_FINDINGS];
 	struct sampler_capabilities can;
+	size_t count;
 	int code;
 
 	if (!options_read(options, &request, &code))
@@ -245,14 +113,9 @@ static int cmd_doctor_run(struct options *options)
 	if (request.is_json)
 		return print_json(&can);
 	puts(CLI_TOOL);
-	print_rights(&can);
-	print_waits(&can);
-	print_requests(&can);
-	print_interpreters(&can);
-	print_sources(&can);
-	print_counters(&can);
-	print_confinement();
-	print_limits(&can);
+	count = sampler_advise(&can, findings);
+	for (size_t i = 0; i < count; i++)
+		print_finding(&findings[i]);
 	return can.can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
 }
 

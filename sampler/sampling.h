@@ -244,3 +244,17 @@ COMMON_MUST_CHECK
 bool sampler_check_work_event(const char *text, struct error *err);
 
 void sampler_probe(struct sampler_capabilities *capabilities);
+
+/* What a profiler may do on this machine or not, in words, and what allows it. */
+enum { SAMPLER_MOST_FINDINGS = 20 };
+struct sampler_finding {
+	const char *what; /* static: "own processes"; NULL: `text` is of the machine, or "" */
+	bool is_good;
+	char text[256];
+	char command[ERROR_MESSAGE_SIZE + 64]; /* "": there is nothing to do; without an effect, what is in the way */
+	const char *effect;                    /* static: what is to be known of the command; NULL: it is none */
+};
+
+/* Sets the findings, in the order in which they are told; returns their number. */
+size_t sampler_advise(
+	const struct sampler_capabilities *capabilities, struct sampler_finding findings[static SAMPLER_MOST_FINDINGS]);
