@@ -279,16 +279,35 @@ uint32_t profile_find_function(const struct profile *profile, const struct profi
 	return index_functions(profile, &ignored) ? hash_map_get(&profile->index->functions, &ids) : PROFILE_NONE;
 }
 
-bool profile_add_function(
-	struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err)
+/* Gives a function that is named as the linker has it the name that people read, as other tools' files may need. */
+static bool name_mangled(struct profile *profile, struct profile_function *function, struct error *err)
 {
-	struct profile_function_key_ids ids = ids_of_function(function);
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
+	const char *name = profile_string(profile, function->name);
+
+	if (function->linkage_name != 0 || !profile_is_mangled(name))
+		return true;
+	profile_demangle(name, &text);
+	if (!buffer_ok(&text, err))
+		return false;
+	if (strcmp(text.data, name) == 0)
+		return true;
+	function->linkage_name = function->name;
+	return string_table_add(profile->strings, text.data, text.size, &function->name, err);
+}
+
+bool profile_add_function(
+	struct profile *profile, const struct profile_function *named, uint32_t *id, struct error *err)
+{
+	struct profile_function found = *named, *function = &found;
 	struct profile_index *index = profile->index;
+	struct profile_function_key_ids ids;
 	uint32_t diff_key, *value;
 	bool added;
 
-	if (!index_functions(profile, err))
+	if (!name_mangled(profile, function, err) || !index_functions(profile, err))
 		return false;
+	ids = ids_of_function(function);
 	*id = hash_map_get(&index->functions, &ids);
 	if (*id != HASH_MAP_NONE)
 		return complete_function(profile, &profile->functions[*id], function, err);

@@ -30,7 +30,7 @@ static bool name_object(const struct symbol_hit *hit, uint64_t address, struct a
 
 	if (!frame || !symbol)
 		return error_set_memory(err);
-	symbolize_demangle(symbol, &name);
+	profile_demangle(symbol, &name);
 	if (address > hit->start)
 		buffer_printf(&name, "+0x%" PRIx64, address - hit->start);
 	if (!buffer_ok(&name, err))

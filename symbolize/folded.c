@@ -79,7 +79,7 @@ static const char *demangle_bare(const char *symbol, struct arena *arena, struct
 	snprintf(bare, sizeof(bare), "%.*s", (int)sizeof(bare) - 1, symbol);
 	size = profile_bare_size(bare);
 	bare[size] = '\0';
-	symbolize_demangle(bare, &text);
+	profile_demangle(bare, &text);
 	kept = text.failed ? name_copy(arena, bare, size) : name_copy(arena, text.data, text.size);
 	if (!kept)
 		error_set_memory(err);

@@ -35,7 +35,7 @@ static bool demangle(struct namer *n, const char *linkage_name, const char **nam
 	}
 	if (!ARRAY_RESERVE(&n->names, &n->name_capacity, n->name_count + 1, ARRAY_MAX_IDS, err))
 		return false;
-	symbolize_demangle(linkage_name, &text);
+	profile_demangle(linkage_name, &text);
 	*name = text.failed ? frames_keep(n, linkage_name, strlen(linkage_name), err)
 			    : frames_keep(n, text.data, text.size, err);
 	buffer_deinit(&text);

@@ -338,12 +338,6 @@ bool symbolize_frame_origin(const struct symbolize_result *result, const struct 
 	enum symbolize_rule *rule, struct error *err);
 void symbolize_result_destroy(struct symbolize_result *result);
 
-/*
- * Demangles C++, Rust and D; Rust's hash is removed. A name is appended unchanged if it is not mangled, or if its
- * demangled form is too long or, for D, might take too long.
- */
-void symbolize_demangle(const char *name, struct buffer *out);
-
 /* ---- A second opinion on names: --verify ---- */
 
 /*

@@ -98,7 +98,7 @@ static bool is_demangled(const char *ours, const char *theirs, size_t size)
 	bool same;
 
 	if (plain)
-		symbolize_demangle(plain, &name);
+		profile_demangle(plain, &name);
 	same = name.data && strcmp(name.data, ours) == 0;
 	buffer_deinit(&name);
 	return same;

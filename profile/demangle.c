@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Demangles names of C++, Rust and D for people. */
-#include "symbolize/symbolize.h"
+#include "profile/demangle.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
@@ -11,7 +11,7 @@
 /* libiberty recurses over the name; names longer than any compiler writes are not demangled. */
 enum { MAX_MANGLED_BYTES = 1 << 16, MAX_NAME_BYTES = 1 << 16, RUST_HASH_DIGITS = 16 };
 
-static bool demangle_is_mangled(const char *name)
+bool profile_is_mangled(const char *name)
 {
 	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 || strncmp(name, "__Z", 3) == 0 ||
 	       (strncmp(name, "_D", 2) == 0 && (isdigit((unsigned char)name[2]) || strcmp(name, "_Dmain") == 0));
@@ -99,12 +99,12 @@ static bool print_d_name(const char *name, struct buffer *out)
 	return demangled != NULL;
 }
 
-void symbolize_demangle(const char *name, struct buffer *out)
+void profile_demangle(const char *name, struct buffer *out)
 {
 	CLEANUP(buffer_deinit) struct buffer demangled = BUFFER_INIT(MAX_NAME_BYTES);
 	bool is_d = strncmp(name, "_D", 2) == 0;
 
-	if (demangle_is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES &&
+	if (profile_is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES &&
 		(is_d ? print_d_name(name, &demangled) : print_name(name, &demangled)) && demangled.size > 0 &&
 		!demangled.failed)
 		buffer_append(out, demangled.data, size_without_rust_hash(demangled.data));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbolize/symbolize.h"
+#include "profile/profile.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void demangles(void **state)
 		CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 		buffer_init(&out, 1 << 16);
-		symbolize_demangle(cases[i].mangled, &out);
+		profile_demangle(cases[i].mangled, &out);
 		if (strcmp(out.data ? out.data : "", cases[i].name) != 0)
 			fail_msg("%s is %s, not %s", cases[i].mangled, out.data, cases[i].name);
 	}
@@ -51,7 +51,7 @@ static void deep_and_long_names_stay_as_they_are_or_end(void **state)
 		name[sizes[i] - 1] = 'i';
 		name[sizes[i]] = '\0';
 		buffer_init(&out, (size_t)1 << 24);
-		symbolize_demangle(name, &out);
+		profile_demangle(name, &out);
 		assert_true(out.size > 0);
 	}
 }
@@ -70,7 +70,7 @@ static void names_that_unfold_without_measure_stay_as_they_are(void **state)
 	for (char last = 'A'; last <= 'Z'; last++)
 		buffer_printf(&name, "S_IS%c_S%c_E", last, last);
 	assert_true(buffer_ok(&name, NULL));
-	symbolize_demangle(name.data, &out);
+	profile_demangle(name.data, &out);
 	assert_string_equal(out.data, name.data);
 }
 
@@ -80,7 +80,7 @@ static void assert_stays(const struct buffer *name)
 
 	assert_true(buffer_ok(name, NULL));
 	buffer_init(&out, 1 << 16);
-	symbolize_demangle(name->data, &out);
+	profile_demangle(name->data, &out);
 	assert_string_equal(out.data, name->data);
 }
 
@@ -129,7 +129,7 @@ static void names_of_d_that_unfold_without_measure_stay_as_they_are(void **state
 			last = here;
 		}
 		buffer_append_string(&name, "Zv");
-		symbolize_demangle(name.data, &out);
+		profile_demangle(name.data, &out);
 		if (depth == 1)
 			assert_string_equal(out.data, "f(char[9], char[9][char[9]])");
 		assert_true(out.size < 4096);
