@@ -162,6 +162,53 @@ static struct folded_start folded_resume(struct folded_reader *r, const char *te
 	return r->starts[r->start_count];
 }
 
+/*
+ * Returns the end of a descriptor of Java, `(ILjava/lang/String;)V`, whose first ";" is at `stop`; NULL: it is in none.
+ */
+static const char *end_of_descriptor(const char *text, const char *stop, const char *end)
+{
+	const char *open = memrchr(text, '(', (size_t)(stop - text)), *at;
+
+	if (!open || open == text)
+		return NULL;
+	at = open + 1 + strspn(open + 1, "BCDFIJSZ[");
+	if (at >= stop || *at != 'L')
+		return NULL;
+	for (; at < end && *at != ')'; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("/$_;[", *at) && !((unsigned char)*at & 0x80))
+			return NULL;
+	return at < end ? at + 1 : NULL;
+}
+
+/* Returns the end of type arguments of Go, `[go.shape.struct { A int; B int }]`, likewise. */
+static const char *end_of_structure(const char *text, const char *stop, const char *end)
+{
+	const char *open = memchr(text, '[', (size_t)(stop - text));
+	size_t depth = 0;
+
+	if (!open || !memmem(open, (size_t)(stop - open), " {", 2))
+		return NULL;
+	for (const char *at = open; at < end; at++) {
+		depth += *at == '[';
+		if (*at == ']' && --depth == 0)
+			return at + 1;
+	}
+	return NULL;
+}
+
+/* Returns the end of the frame at `text`: the next ";" that is no part of a function's name. */
+static const char *folded_frame_end(const char *text, const char *end)
+{
+	const char *stop = memchr(text, ';', (size_t)(end - text)), *inner;
+
+	if (!stop)
+		return end;
+	inner = end_of_descriptor(text, stop, end);
+	inner = inner ? inner : end_of_structure(text, stop, end);
+	stop = inner ? memchr(inner, ';', (size_t)(end - inner)) : stop;
+	return stop ? stop : end;
+}
+
 static bool profile_folded_add_stack(
 	struct folded_reader *r, const char *text, const char *end, uint32_t *stack, struct error *err)
 {
@@ -170,9 +217,8 @@ static bool profile_folded_add_stack(
 
 	*stack = start.stack;
 	for (text += start.offset; text < end; frames++) {
-		const char *stop = memchr(text, ';', (size_t)(end - text));
+		const char *stop = folded_frame_end(text, end);
 
-		stop = stop ? stop : end;
 		if (frames >= MAX_FRAMES)
 			return fail_line(r, err, "more than 65,536 frames");
 		if (!profile_folded_add_frame(
