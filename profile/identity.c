@@ -2,6 +2,7 @@
 #include "profile/identity.h"
 
 #include "profile/model.h"
+#include "profile/spelling.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -27,119 +28,6 @@ static bool span_starts_with(struct span s, const char *prefix)
 static const char *identity_find_last(struct span s, char wanted)
 {
 	return memrchr(s.start, wanted, span_size(s));
-}
-
-static bool is_digits(const char *start, const char *end)
-{
-	for (const char *c = start; c < end; c++)
-		if (!isdigit((unsigned char)*c))
-			return false;
-	return true;
-}
-
-/* The words that GCC and clang append to the name of a copy of a function: `.isra.0`, `.cold`, `.llvm.123`. */
-static const char *const clone_words[] = { "isra", "constprop", "part", "cold", "llvm", "lto_priv", "__uniq",
-	"localalias", "specialized" };
-
-/* Returns whether [start, end) is one of the words, so that `foo.part` is trimmed and `foo.partial` is not. */
-static bool is_clone_word(const char *start, const char *end)
-{
-	for (size_t i = 0; i < sizeof(clone_words) / sizeof(clone_words[0]); i++)
-		if ((size_t)(end - start) == strlen(clone_words[i]) &&
-			memcmp(start, clone_words[i], (size_t)(end - start)) == 0)
-			return true;
-	return false;
-}
-
-/* Cuts `name.word` and `name.word.number` to `name`. Returns whether there was such an ending. */
-static bool trim_clone(struct span *s)
-{
-	const char *end = s->end;
-	const char *dot = identity_find_last(*s, '.');
-
-	if (!dot || dot == s->start)
-		return false;
-	if (dot + 1 < end && is_digits(dot + 1, end)) {
-		end = dot;
-		dot = memrchr(s->start, '.', (size_t)(end - s->start));
-	}
-	if (!dot || dot == s->start || !is_clone_word(dot + 1, end))
-		return false;
-	s->end = dot;
-	return true;
-}
-
-/* Cuts the demangled form of a clone's name: `name(args) [clone .isra.0] [clone .cold]`. */
-static bool trim_demangled_clone(struct span *s)
-{
-	static const char mark[] = " [clone ";
-	const char *at;
-
-	if (span_size(*s) < sizeof(mark) || s->end[-1] != ']')
-		return false;
-	at = memmem(s->start, span_size(*s), mark, sizeof(mark) - 1);
-	if (!at)
-		return false;
-	s->end = at;
-	return true;
-}
-
-/* Cuts the symbol version: `name@@GLIBC_2.34`, `name@VERS_1`. `name@plt` stays, since the stub is another function. */
-static bool trim_version(struct span *s)
-{
-	const char *at = identity_find_last(*s, '@');
-
-	if (!at || at == s->start || memchr(at, '(', (size_t)(s->end - at)))
-		return false;
-	if ((size_t)(s->end - at) == 4 && memcmp(at, "@plt", 4) == 0)
-		return false;
-	if (at > s->start && at[-1] == '@')
-		at--;
-	if (at == s->start)
-		return false;
-	s->end = at;
-	return true;
-}
-
-/* Rust's legacy mangling ends in `::h` and 16 hex digits. */
-static bool trim_rust_hash(struct span *s)
-{
-	enum { MARK = 3, DIGITS = 16 };
-	const char *mark = s->end - MARK - DIGITS;
-
-	if (span_size(*s) <= MARK + DIGITS || memcmp(mark, "::h", MARK) != 0)
-		return false;
-	for (const char *c = mark + MARK; c < s->end; c++)
-		if (!isxdigit((unsigned char)*c) || isupper((unsigned char)*c))
-			return false;
-	s->end = mark;
-	return true;
-}
-
-/* async-profiler tells by `_[j]` and others in which tier a Java method ran, or that it was inlined. */
-static bool trim_java_tier(struct span *s)
-{
-	enum { MARK = 4 };
-	const char *mark = s->end - MARK;
-
-	if (span_size(*s) <= MARK || memcmp(mark, "_[", 2) != 0 || s->end[-1] != ']' || !strchr("jik01", mark[2]))
-		return false;
-	s->end = mark;
-	return true;
-}
-
-static void trim_suffixes(struct span *s)
-{
-	while (trim_demangled_clone(s) || trim_clone(s) || trim_version(s) || trim_rust_hash(s) || trim_java_tier(s))
-		;
-}
-
-size_t profile_bare_size(const char *name)
-{
-	struct span s = { name, name + strlen(name) };
-
-	trim_suffixes(&s);
-	return span_size(s);
 }
 
 static struct span identity_last_part(struct span path)
@@ -366,9 +254,43 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
 		buffer_append(out, s.start, (size_t)(script.file - s.start));
 		buffer_append(out, file.start, span_size(file));
 	} else {
-		trim_suffixes(&s);
+		s.end = name + profile_bare_size(name);
 		append_unnumbered(s, out);
 	}
 	buffer_append_byte(out, '`');
 	buffer_append_string(out, module);
+}
+
+/* Returns the length of a file's name without `:12` at its end, which is the line. */
+static size_t bytes_before_line(const char *file, const char *end, uint32_t *line)
+{
+	const char *digits = end;
+	struct text_cursor number;
+	uint64_t found;
+
+	while (digits > file && isdigit((unsigned char)digits[-1]))
+		digits--;
+	number = text_over(digits, (size_t)(end - digits));
+	if (digits == file || digits[-1] != ':' || !text_take_number(&number, UINT32_MAX, &found))
+		return (size_t)(end - file);
+	*line = (uint32_t)found;
+	return (size_t)(digits - 1 - file);
+}
+
+struct profile_key_parts profile_split_key(const char *key)
+{
+	const char *module = strrchr(key, '`'), *file;
+	struct profile_key_parts parts = { .name_bytes = strlen(key), .module = "", .file = "" };
+
+	if (!module)
+		return parts;
+	parts.module = module + 1;
+	parts.name_bytes = (size_t)(module - key);
+	file = memrchr(key, '`', parts.name_bytes);
+	if (!file)
+		return parts;
+	parts.file = file + 1;
+	parts.file_bytes = bytes_before_line(file + 1, module, &parts.line);
+	parts.name_bytes = (size_t)(file - key);
+	return parts;
 }

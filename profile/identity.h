@@ -15,11 +15,16 @@
  */
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
 
-/*
- * Returns the length of a name without what a compiler or a rebuild adds at its end, as a key has it: of `f` in
- * `f.isra.0`.
- */
-size_t profile_bare_size(const char *name);
+/* The parts of a key, which point into it. */
+struct profile_key_parts {
+	size_t name_bytes; /* of the name, with the path of a script; at the start of the key */
+	const char *file;  /* of other functions; not NUL-terminated */
+	size_t file_bytes; /* 0: it is not known, or a part of the name */
+	uint32_t line;     /* of a function without a name; 0: it is not known, or a part of the name */
+	const char *module;
+};
+
+struct profile_key_parts profile_split_key(const char *key);
 
 /*
  * The separator of the two parts of the name of a function without one where an exported function before it is known:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/java_name.h"
 
-#include "profile/identity.h"
 #include "profile/language.h"
+#include "profile/spelling.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -14,6 +14,8 @@
 #include "profile/function_pattern.h"
 #include "profile/generations.h"
 #include "profile/identity.h"
+#include "profile/name_template.h"
+#include "profile/spelling.h"
 #include "profile/increments.h"
 #include "profile/interrupts.h"
 #include "profile/java_name.h"

@@ -87,3 +87,18 @@ const char *name_skip(const char *at)
 						       : NULL;
 	return end ? end : word;
 }
+
+bool name_is_script(const char *file, const char *end)
+{
+	static const char *const endings[] = { ".py", ".pyx", ".rb", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts",
+		".tsx", ".vue", ".svelte", ".php", ".phtml", ".pl", ".pm", ".lua", ".ex", ".exs", ".erl", ".jl", ".clj",
+		".groovy", ".R" };
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t size = strlen(endings[i]);
+
+		if ((size_t)(end - file) > size && memcmp(end - size, endings[i], size) == 0)
+			return true;
+	}
+	return false;
+}

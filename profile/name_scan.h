@@ -18,5 +18,8 @@ bool name_is_word(char c);
  */
 const char *name_skip(const char *at);
 
+/* Returns whether the file [file, end) is one of a language whose programs are run from their sources, by its name. */
+bool name_is_script(const char *file, const char *end);
+
 /* Returns whether the name continues with `text` at `at`. */
 bool name_has(const char *at, const char *text);

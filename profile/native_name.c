@@ -3,6 +3,7 @@
 
 #include "profile/identity.h"
 #include "profile/name_scan.h"
+#include "profile/spelling.h"
 
 #include <ctype.h>
 #include <string.h>
