@@ -137,7 +137,7 @@ static uint32_t diff_lines_function_of(const struct diff *diff, uint32_t node)
 {
 	uint32_t function = diff->nodes[node].function;
 	const struct diff_function *f = &diff->functions[function];
-	bool is_earlier = f->tier == DIFF_TIER_MOVED && f->moved_to != PROFILE_NONE && f->raw_total[DIFF_BASE] == 0 &&
+	bool is_earlier = diff_tier_is_rename(f->tier) && f->moved_to != PROFILE_NONE && f->raw_total[DIFF_BASE] == 0 &&
 			  f->raw_total[DIFF_HEAD] == 0;
 
 	return is_earlier ? f->moved_to : function;

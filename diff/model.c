@@ -94,14 +94,16 @@ const char *diff_verdict_name(enum diff_verdict verdict)
 const char *diff_tier_name(enum diff_tier tier)
 {
 	switch (tier) {
-	case DIFF_TIER_EXACT:
-		return "exact";
-	case DIFF_TIER_CANONICAL:
-		return "canonical";
-	case DIFF_TIER_FILE_AND_NAME:
-		return "file-and-name";
-	case DIFF_TIER_MOVED:
-		return "moved";
+	case DIFF_TIER_SAME:
+		return "same";
+	case DIFF_TIER_CODE:
+		return "code";
+	case DIFF_TIER_RENUMBERED:
+		return "renumbered";
+	case DIFF_TIER_GROUP:
+		return "group";
+	case DIFF_TIER_PLACE:
+		return "place";
 	case DIFF_TIER_ONE_SIDED:
 		return "one-sided";
 	}

@@ -72,8 +72,21 @@ enum diff_verdict {
 };
 enum { DIFF_VERDICT_COUNT = 8 };
 
-/* The kind of match by which base and head of a function were found to be one. */
-enum diff_tier { DIFF_TIER_EXACT, DIFF_TIER_CANONICAL, DIFF_TIER_FILE_AND_NAME, DIFF_TIER_MOVED, DIFF_TIER_ONE_SIDED };
+/* What it was by which base and head of a function were found to be one. */
+enum diff_tier {
+	DIFF_TIER_SAME,       /* the key, or all of it but the module, which has another name */
+	DIFF_TIER_CODE,       /* the machine code: it was renamed */
+	DIFF_TIER_RENUMBERED, /* the words of the name that stay (match/renumber.h) */
+	DIFF_TIER_GROUP,      /* it is several functions of a side, which nothing tells apart from build to build */
+	DIFF_TIER_PLACE,      /* callers and callees: it was renamed */
+	DIFF_TIER_ONE_SIDED,
+};
+
+/* Returns whether a function was found by something else than its name, so that its earlier name is shown. */
+static inline bool diff_tier_is_rename(enum diff_tier tier)
+{
+	return tier == DIFF_TIER_CODE || tier == DIFF_TIER_PLACE;
+}
 
 /* The comparison of a function's machine code on both sides, by fingerprints. */
 enum diff_code { DIFF_CODE_UNKNOWN, DIFF_CODE_SAME, DIFF_CODE_CHANGED };

@@ -43,7 +43,7 @@ static bool diff_order_stays(const struct diff_build *build, uint32_t function)
 
 	if (has_become_interrupt(build, function))
 		return false;
-	return into == function || build->diff->functions[into].tier == DIFF_TIER_MOVED;
+	return into == function || diff_tier_is_rename(build->diff->functions[into].tier);
 }
 
 static void link_renamed(struct diff_build *build)
@@ -53,9 +53,9 @@ static void link_renamed(struct diff_build *build)
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		uint32_t into = build->redirect[i];
 
-		if (into == i || diff->functions[into].tier != DIFF_TIER_MOVED)
+		if (into == i || !diff_tier_is_rename(diff->functions[into].tier))
 			continue;
-		diff->functions[i].tier = DIFF_TIER_MOVED;
+		diff->functions[i].tier = diff->functions[into].tier;
 		diff->functions[i].moved_to = into;
 		diff->functions[i].self.state = diff->functions[i].total.state = DIFF_STATE_MOVED;
 		diff->functions[into].moved_to = i;

@@ -120,7 +120,7 @@ static void add_former_names(struct meant_keys *keys, const struct diff *whole)
 	for (size_t i = 0; i < whole->function_count; i++) {
 		const struct diff_function *f = &whole->functions[i];
 
-		if (f->tier == DIFF_TIER_MOVED && f->moved_to < whole->function_count &&
+		if (diff_tier_is_rename(f->tier) && f->moved_to < whole->function_count &&
 			has_key(keys, diff_string(whole, f->key)))
 			added[added_count++] = diff_string(whole, whole->functions[f->moved_to].key);
 	}

@@ -280,7 +280,7 @@ static void append_former(const struct diff *diff, const struct diff_function *f
 {
 	const char *other = diff_string(diff, diff->functions[f->moved_to].shown);
 
-	if (f->tier == DIFF_TIER_MOVED)
+	if (diff_tier_is_rename(f->tier))
 		buffer_append_string(out, other);
 	else
 		buffer_printf(out, "%s %s", f->total.delta > 0 ? "(part of)" : "(now in)", other);

@@ -48,7 +48,7 @@ static bool choose_is_named(const struct diff *diff, struct profile_pattern *pat
 static bool is_meant(const struct diff *diff, struct profile_pattern *pattern, const struct diff_function *f)
 {
 	return choose_is_named(diff, pattern, f) ||
-	       (f->tier == DIFF_TIER_MOVED && f->moved_to != PROFILE_NONE &&
+	       (diff_tier_is_rename(f->tier) && f->moved_to != PROFILE_NONE &&
 		       choose_is_named(diff, pattern, &diff->functions[f->moved_to]));
 }
 

@@ -203,7 +203,7 @@ static bool grade_equal_keys(struct diff_build *build, struct error *err)
 		if (!fill_function(build, head, &head->functions[met], f, err))
 			return false;
 		f->base_file = base_file;
-		f->tier = f->name == base_name ? DIFF_TIER_EXACT : DIFF_TIER_CANONICAL;
+		f->tier = f->name == base_name ? DIFF_TIER_SAME : DIFF_TIER_SAME;
 		if (f->origin == PROFILE_ORIGIN_UNKNOWN)
 			f->origin = base_origin;
 	}
@@ -460,7 +460,7 @@ bool align_functions(struct diff_build *build, struct error *err)
 		return false;
 	name_unnamed(build);
 	match_modules(build);
-	match_remaining(build, hash_in_module, DIFF_TIER_CANONICAL);
-	match_remaining(build, hash_file_and_name, DIFF_TIER_FILE_AND_NAME);
+	match_remaining(build, hash_in_module, DIFF_TIER_SAME);
+	match_remaining(build, hash_file_and_name, DIFF_TIER_RENUMBERED);
 	return true;
 }

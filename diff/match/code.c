@@ -292,7 +292,7 @@ void code_match_renamed(struct diff_build *build, size_t *renamed)
 		if (!align_only_on(build, from, DIFF_BASE) || !align_only_on(build, to, DIFF_HEAD) ||
 			!code_may_be_renamed(build, from, to))
 			continue;
-		align_merge(build, from, to, DIFF_TIER_MOVED);
+		align_merge(build, from, to, DIFF_TIER_CODE);
 		++*renamed;
 	}
 }

@@ -30,6 +30,6 @@ bool code_is_renamed_inside(const struct diff_build *build, uint32_t base, uint3
 
 /*
  * Merges functions that occur on one side only with the one function of another name that has the same code on the
- * other side: they were renamed (DIFF_TIER_MOVED).
+ * other side: they were renamed (DIFF_TIER_CODE).
  */
 void code_match_renamed(struct diff_build *build, size_t *renamed);

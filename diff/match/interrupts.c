@@ -130,7 +130,7 @@ static void add_variant(struct diff_build *build, uint32_t function, bool compil
 	f.interrupt = true;
 	f.compiles = compiles;
 	f.origin = PROFILE_ORIGIN_SYSTEM;
-	f.tier = DIFF_TIER_EXACT;
+	f.tier = DIFF_TIER_SAME;
 	f.moved_to = PROFILE_NONE;
 	diff->functions[id] = f;
 	diff->function_count++;

@@ -261,7 +261,7 @@ bool moved_match(struct diff_build *build, size_t *moved, struct error *err)
 		if (!align_only_on(build, pair->base, DIFF_BASE) || !align_only_on(build, pair->head, DIFF_HEAD) ||
 			!is_rename(build, pair))
 			continue;
-		align_merge(build, pair->base, pair->head, DIFF_TIER_MOVED);
+		align_merge(build, pair->base, pair->head, DIFF_TIER_PLACE);
 		++*moved;
 	}
 	return true;

@@ -5,7 +5,7 @@
 
 /*
  * Finds functions that were renamed: one is gone and one is new, under the same callers, whose total time is flat, with
- * about the same time and the same callees (for leaves: a similar name). Merges each pair (DIFF_TIER_MOVED). `*moved`
+ * about the same time and the same callees (for leaves: a similar name). Merges each pair (DIFF_TIER_PLACE). `*moved`
  * counts the pairs; if there are any, the union tree must be built again. Needs the union tree, its sums and the robust
  * factor.
  */

@@ -206,7 +206,7 @@ static void mark_renamed(struct diff *diff)
 	for (size_t i = 0; i < diff->function_count; i++) {
 		struct diff_function *f = &diff->functions[i];
 
-		if (f->tier != DIFF_TIER_MOVED)
+		if (!diff_tier_is_rename(f->tier))
 			continue;
 		any = true;
 		if (f->self.state == DIFF_STATE_SAME || f->self.state == DIFF_STATE_UNPROVEN)
@@ -217,7 +217,7 @@ static void mark_renamed(struct diff *diff)
 	for (size_t node = 1; any && node < diff->node_count; node++) {
 		struct diff_node *n = &diff->nodes[node];
 
-		if (diff->functions[n->function].tier == DIFF_TIER_MOVED &&
+		if (diff_tier_is_rename(diff->functions[n->function].tier) &&
 			(n->state == DIFF_STATE_SAME || n->state == DIFF_STATE_UNPROVEN))
 			n->state = DIFF_STATE_MOVED;
 	}
