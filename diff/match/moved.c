@@ -3,21 +3,23 @@
 
 #include "diff/match/align.h"
 #include "diff/match/code.h"
+#include "diff/match/surroundings.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- Renames: a removed and an added function under the same callers ---- */
+/* ---- Renames: a removed and an added function at the same place ---- */
 
 static const double min_samples = 10;      /* fewest samples of a function that is considered */
-static const double flat_tolerance = 0.1;  /* largest change of the shared ancestor's total */
 static const double time_tolerance = 0.3;  /* largest difference between the times of both names */
 static const double sigmas = 3;            /* allowance for counting noise beyond the tolerances */
 static const double min_callers = 0.6;     /* least share of each function's time below shared callers */
 static const double min_callees = 0.6;     /* least share of callees' time in the same functions */
 static const double min_few_callees = 0.8; /* the same where that time is small */
-/* functions with less than this share of time in callees are matched by name */
+/* functions with less than this share of time in callees are leaves */
 static const double leaf_share = 0.3;
+/* one callee says little: where most of the callees' time is in a single one, the times must be the same, too */
+static const double most_of_one_callee = 0.8;
 /* of leaves: adler32 and crc32, another checksum in the same place, have 0.6 of their letters in common */
 static const double min_name_similarity = 0.7;
 /* largest change of the caller's total, as a share of the time that was inlined or split off */
@@ -26,20 +28,28 @@ enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };
 
 struct moved_pair {
 	uint32_t base, head;
-	double base_time, head_time; /* times below the same parents; scaled */
-	double base_below, head_below, shared_below;
+	bool is_rename, has_same_time;
 };
 
-struct moved_pairs {
+struct renames {
+	const struct diff_build *build;
 	struct moved_pair *items;
 	size_t count, capacity;
 	struct hash_map index;
+	struct match_surroundings around;
+	uint32_t *labels; /* owned: [function] the one that it was merged into */
+	/* owned: [function] how many pairs of it are renames, and how many of these have the same time */
+	uint32_t *found, *found_in_time;
 };
 
-static void pairs_deinit(struct moved_pairs *pairs)
+static void renames_deinit(struct renames *renames)
 {
-	free(pairs->items);
-	hash_map_deinit(&pairs->index);
+	free(renames->items);
+	hash_map_deinit(&renames->index);
+	surroundings_deinit(&renames->around);
+	free(renames->labels);
+	free(renames->found);
+	free(renames->found_in_time);
 }
 
 static bool near(double base, double head, double tolerance, double sample)
@@ -49,49 +59,17 @@ static bool near(double base, double head, double tolerance, double sample)
 	return fabs(base - head) <= fmax(base, head) * tolerance + noise;
 }
 
-/*
- * Returns the time of callees that both functions have below this parent: the lesser of both times, for each callee.
- * `marks` is zero before and after.
- */
-static double shared_callees(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks)
+static void renames_add(struct renames *renames, uint32_t base, uint32_t head)
 {
-	const struct diff *diff = build->diff;
-	const struct diff_node *nodes = diff->nodes;
-	double shared = 0;
-
-	for (uint32_t n = base_node + 1; n < nodes[base_node].subtree_end; n = nodes[n].subtree_end)
-		marks[nodes[n].function] = diff->node_total[DIFF_BASE][n];
-	for (uint32_t n = head_node + 1; n < nodes[head_node].subtree_end; n = nodes[n].subtree_end)
-		shared += fmin(marks[nodes[n].function], diff->node_total[DIFF_HEAD][n] * build->load.factor);
-	for (uint32_t n = base_node + 1; n < nodes[base_node].subtree_end; n = nodes[n].subtree_end)
-		marks[nodes[n].function] = 0;
-	return shared;
-}
-
-static bool moved_add_pair(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks,
-	struct moved_pairs *pairs, struct error *err)
-{
-	const struct diff *diff = build->diff;
-	uint32_t key[2] = { diff->nodes[base_node].function, diff->nodes[head_node].function }, *slot;
-	double factor = build->load.factor;
-	struct moved_pair *pair;
+	uint32_t key[2] = { base, head };
 	bool added;
 
-	if (pairs->count >= MAX_PAIRS)
-		return true;
-	slot = hash_map_enter(&pairs->index, key, (uint32_t)pairs->count, &added);
-	if (added) {
-		if (!ARRAY_APPEND(&pairs->items, &pairs->capacity, &pairs->count, MAX_PAIRS, err,
-			    (struct moved_pair){ .base = key[0], .head = key[1] }))
-			return false;
-	}
-	pair = &pairs->items[*slot];
-	pair->base_time += diff->node_total[DIFF_BASE][base_node];
-	pair->head_time += diff->node_total[DIFF_HEAD][head_node] * factor;
-	pair->base_below += diff->node_total[DIFF_BASE][base_node] - diff->node_self[DIFF_BASE][base_node];
-	pair->head_below += (diff->node_total[DIFF_HEAD][head_node] - diff->node_self[DIFF_HEAD][head_node]) * factor;
-	pair->shared_below += shared_callees(build, base_node, head_node, marks);
-	return true;
+	if (renames->count >= MAX_PAIRS)
+		return;
+	(void)hash_map_enter(&renames->index, key, (uint32_t)renames->count, &added);
+	if (added)
+		ARRAY_PUSH(&renames->items, &renames->capacity, &renames->count,
+			(struct moved_pair){ .base = base, .head = head });
 }
 
 /* Children of one parent whose functions occur on one side only. */
@@ -118,28 +96,20 @@ static bool moved_find_candidates(const struct diff_build *build, uint32_t paren
 	return found->count[0] > 0 && found->count[1] > 0;
 }
 
-static bool collect_pairs(const struct diff_build *build, struct moved_pairs *pairs, struct error *err)
+static void collect_pairs(struct renames *renames)
 {
-	const struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) double *marks = memory_zeroed(diff->function_count + 1, sizeof(*marks));
+	const struct diff *diff = renames->build->diff;
 	struct moved_candidates found;
 
 	for (uint32_t parent = 0; parent < diff->node_count; parent++) {
-		double base = diff->node_total[DIFF_BASE][parent],
-		       head = diff->node_total[DIFF_HEAD][parent] * build->load.factor;
-
-		if (!near(base, head, flat_tolerance, build->sample_weight[DIFF_BASE]) ||
-			!moved_find_candidates(build, parent, &found))
+		if (!moved_find_candidates(renames->build, parent, &found))
 			continue;
 		for (size_t b = 0; b < found.count[DIFF_BASE]; b++) {
-			for (size_t h = 0; h < found.count[DIFF_HEAD]; h++) {
-				if (!moved_add_pair(build, found.nodes[DIFF_BASE][b], found.nodes[DIFF_HEAD][h], marks,
-					    pairs, err))
-					return false;
-			}
+			for (size_t h = 0; h < found.count[DIFF_HEAD]; h++)
+				renames_add(renames, diff->nodes[found.nodes[DIFF_BASE][b]].function,
+					diff->nodes[found.nodes[DIFF_HEAD][h]].function);
 		}
 	}
-	return true;
 }
 
 /* Copies the name without module and arguments. */
@@ -176,62 +146,76 @@ static double name_similarity(const char *a_key, const char *b_key)
 	return 2.0 * rows[a_size & 1][b_size] / (double)(a_size + b_size);
 }
 
-/* Returns whether both have nearly all of their time below the same callers, and as much of it. */
-static bool is_in_same_place(const struct diff_build *build, const struct moved_pair *pair)
+/* The larger share of time that either function spends in what it calls. */
+static double callee_share(const struct renames *renames, uint32_t base, uint32_t head)
 {
-	const struct diff_function *base = &build->diff->functions[pair->base],
-				   *head = &build->diff->functions[pair->head];
-	double factor = build->load.factor;
+	const struct match_surroundings *around = &renames->around;
 
-	return pair->base_time >= min_callers * base->raw_total[DIFF_BASE] &&
-	       pair->head_time >= min_callers * head->raw_total[DIFF_HEAD] * factor &&
-	       near(pair->base_time, pair->head_time, time_tolerance, build->sample_weight[DIFF_BASE]);
+	return fmax(1 - around->self[DIFF_BASE][base] / around->total[DIFF_BASE][base],
+		1 - around->self[DIFF_HEAD][head] / around->total[DIFF_HEAD][head]);
 }
 
 /* Returns whether both call the same functions: a few identical callees are as good as many similar ones. */
-static bool calls_the_same(const struct diff_build *build, const struct moved_pair *pair)
+static bool calls_the_same(const struct renames *renames, const struct moved_pair *pair, struct likeness likeness)
 {
-	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
+	const struct diff_build *build = renames->build;
+	double below = callee_share(renames, pair->base, pair->head);
 
-	if (below >= leaf_share * time)
-		return pair->shared_below >= min_callees * below;
+	if (!pair->has_same_time && likeness.largest_callee > most_of_one_callee)
+		return false;
+	if (below >= leaf_share)
+		return likeness.callees >= min_callees;
 	/* Where nobody counted samples, functions that call nothing would have the same callees. */
-	return below > 0 && below >= min_samples * build->sample_weight[DIFF_BASE] &&
-	       pair->shared_below >= min_few_callees * below;
+	return below > 0 && likeness.callees >= min_few_callees &&
+	       below * renames->around.total[DIFF_BASE][pair->base] >= min_samples * build->sample_weight[DIFF_BASE];
 }
 
-static bool is_rename(const struct diff_build *build, const struct moved_pair *pair)
+/* Returns whether two functions may be one by what they are. A PLT stub has the name of the function that it jumps to.
+ */
+static bool may_be_one(
+	const struct diff_build *build, const struct diff_function *base, const struct diff_function *head)
 {
-	const struct diff_function *base = &build->diff->functions[pair->base],
-				   *head = &build->diff->functions[pair->head];
-	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
-
-	if (!is_in_same_place(build, pair))
-		return false;
-	if (code_is_renamed_inside(build, pair->base, pair->head))
-		return true;
-	if (!code_may_be_renamed(build, pair->base, pair->head))
-		return false;
-	/* A PLT stub has the name of the function that it jumps to, so it only matches a PLT stub. */
 	if ((base->name_source == PROFILE_NAME_PLT) != (head->name_source == PROFILE_NAME_PLT))
 		return false;
-	if (base->module != head->module &&
-		strcmp(diff_string(build->diff, base->file), diff_string(build->diff, head->file)) != 0)
-		return false;
-	if (calls_the_same(build, pair))
-		return true;
-	return below < leaf_share * time && name_similarity(diff_string(build->diff, base->key),
-						    diff_string(build->diff, head->key)) >= min_name_similarity;
+	return base->module == head->module ||
+	       strcmp(diff_string(build->diff, base->file), diff_string(build->diff, head->file)) == 0;
 }
 
-static int moved_by_falling_time(const void *a, const void *b)
+static void judge_pair(struct renames *renames, struct moved_pair *pair)
 {
-	const struct moved_pair *x = a, *y = b;
-	double p = fmin(x->base_time, x->head_time), q = fmin(y->base_time, y->head_time);
+	const struct diff_build *build = renames->build;
+	const struct diff_function *base = &build->diff->functions[pair->base],
+				   *head = &build->diff->functions[pair->head];
+	struct likeness likeness =
+		surroundings_compare(build, &renames->around, renames->labels, pair->base, pair->head);
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	return x->base != y->base ? ORDER(x->base, y->base) : ORDER(x->head, y->head);
+	pair->has_same_time = near(base->raw_total[DIFF_BASE], head->raw_total[DIFF_HEAD] * build->load.factor,
+		time_tolerance, build->sample_weight[DIFF_BASE]);
+	if (likeness.callers < min_callers)
+		return;
+	if (pair->has_same_time && code_is_renamed_inside(build, pair->base, pair->head))
+		pair->is_rename = true;
+	else if (code_may_be_renamed(build, pair->base, pair->head) && may_be_one(build, base, head))
+		pair->is_rename = calls_the_same(renames, pair, likeness) ||
+				  (pair->has_same_time && callee_share(renames, pair->base, pair->head) < leaf_share &&
+					  name_similarity(diff_string(build->diff, base->key),
+						  diff_string(build->diff, head->key)) >= min_name_similarity);
+	if (!pair->is_rename)
+		return;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		uint32_t function = side == DIFF_BASE ? pair->base : pair->head;
+
+		renames->found[function]++;
+		renames->found_in_time[function] += pair->has_same_time;
+	}
+}
+
+/* Returns whether nothing else is as good for either: the only one, or the only one with the same time. */
+static bool has_no_second(const struct renames *renames, const struct moved_pair *pair)
+{
+	return (renames->found[pair->base] == 1 && renames->found[pair->head] == 1) ||
+	       (pair->has_same_time && renames->found_in_time[pair->base] == 1 &&
+		       renames->found_in_time[pair->head] == 1);
 }
 
 static bool any_only_on(const struct diff_build *build, enum diff_side side)
@@ -242,29 +226,44 @@ static bool any_only_on(const struct diff_build *build, enum diff_side side)
 	return false;
 }
 
-bool moved_match(struct diff_build *build, size_t *moved, struct error *err)
+static void judge_pairs(struct renames *renames)
 {
-	CLEANUP(pairs_deinit) struct moved_pairs pairs = { 0 };
+	const struct diff_build *build = renames->build;
+	size_t count = build->diff->function_count;
+	CLEANUP(cleanup_free) bool *wanted = memory_zeroed(count + 1, sizeof(*wanted));
+
+	renames->labels = memory_zeroed(count + 1, sizeof(*renames->labels));
+	renames->found = memory_zeroed(count + 1, sizeof(*renames->found));
+	renames->found_in_time = memory_zeroed(count + 1, sizeof(*renames->found_in_time));
+	for (size_t i = 0; i < renames->count; i++)
+		wanted[renames->items[i].base] = wanted[renames->items[i].head] = true;
+	for (uint32_t i = 0; i < count; i++)
+		renames->labels[i] = build->redirect[i];
+	surroundings_find(build, wanted, &renames->around);
+	for (size_t i = 0; i < renames->count; i++)
+		judge_pair(renames, &renames->items[i]);
+}
+
+void moved_match(struct diff_build *build, size_t *moved)
+{
+	CLEANUP(renames_deinit) struct renames renames = { .build = build };
 
 	*moved = 0;
 	if (!any_only_on(build, DIFF_BASE) || !any_only_on(build, DIFF_HEAD))
-		return true;
-	hash_map_init(&pairs.index, 2 * sizeof(uint32_t));
-	if (!collect_pairs(build, &pairs, err))
-		return false;
-	if (pairs.count == 0)
-		return true;
-	qsort(pairs.items, pairs.count, sizeof(*pairs.items), moved_by_falling_time);
-	for (size_t i = 0; i < pairs.count; i++) {
-		const struct moved_pair *pair = &pairs.items[i];
+		return;
+	hash_map_init(&renames.index, 2 * sizeof(uint32_t));
+	collect_pairs(&renames);
+	if (renames.count == 0)
+		return;
+	judge_pairs(&renames);
+	for (size_t i = 0; i < renames.count; i++) {
+		const struct moved_pair *pair = &renames.items[i];
 
-		if (!align_only_on(build, pair->base, DIFF_BASE) || !align_only_on(build, pair->head, DIFF_HEAD) ||
-			!is_rename(build, pair))
+		if (!pair->is_rename || !has_no_second(&renames, pair))
 			continue;
 		align_merge(build, pair->base, pair->head, DIFF_TIER_PLACE);
 		++*moved;
 	}
-	return true;
 }
 
 /* ---- Inlined, outlined, split: time that changed its frame ---- */

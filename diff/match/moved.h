@@ -4,13 +4,13 @@
 #include "diff/build.h"
 
 /*
- * Finds functions that were renamed: one is gone and one is new, under the same callers, whose total time is flat, with
- * about the same time and the same callees (for leaves: a similar name). Merges each pair (DIFF_TIER_PLACE). `*moved`
- * counts the pairs; if there are any, the union tree must be built again. Needs the union tree, its sums and the robust
- * factor.
+ * Finds functions that were renamed: one is gone and one is new at the same place, with the same callers and the same
+ * callees in the same shares, and no other one is as good. How much time they take is no evidence, but where little
+ * else tells: of functions that call nothing or one function only, the times must be the same, and of those that call
+ * nothing the names similar. Merges each pair (DIFF_TIER_PLACE). `*moved` counts the pairs; if there are any, the union
+ * tree must be built again. Needs the trees, the union tree, its sums and the robust factor.
  */
-COMMON_MUST_CHECK
-bool moved_match(struct diff_build *build, size_t *moved, struct error *err);
+void moved_match(struct diff_build *build, size_t *moved);
 
 /*
  * Finds time that only changed its frame: a function is gone and its caller's self time grew by as much (inlined), or
