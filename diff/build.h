@@ -73,7 +73,7 @@ struct diff_build {
 	 */
 	uint32_t *interrupt_of;
 	uint32_t *compilation_of; /* [function] likewise for its time in a run-time compiler */
-	size_t function_capacity;
+	size_t function_capacity, member_capacity;
 
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
 	bool *topmost;                     /* [node] whether no ancestor is of the same function */

@@ -8,6 +8,7 @@
 #include "diff/match/code.h"
 #include "diff/match/frames.h"
 #include "diff/match/moved.h"
+#include "diff/match/renumber.h"
 #include "diff/match/union_tree.h"
 #include "diff/metric.h"
 #include "diff/order.h"
@@ -77,6 +78,7 @@ static bool compare_align(struct diff_build *build, struct error *err)
 		return false;
 	if (!build_two_sided(build) || build->is_grouped)
 		return make_union(build, err);
+	renumber_match(build);
 	code_compare(build);
 	code_match_renamed(build, &renamed);
 	if (renamed > 0)

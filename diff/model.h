@@ -238,6 +238,14 @@ struct diff_function {
 	struct profile_cost *cost;
 };
 
+/* A function of a side that is a part of one of the diff under another key (DIFF_TIER_GROUP, DIFF_TIER_RENUMBERED). */
+struct diff_member {
+	uint32_t function;  /* of the diff */
+	uint32_t name, key; /* strings */
+	enum diff_side side;
+	double raw_self, raw_total; /* in the total, recursion is counted as often as it occurs */
+};
+
 /*
  * Returns the class of waits whose frame a function is; PROFILE_WAIT_NONE: it is a function like any other. The total
  * of such a frame is the total of its class.
@@ -551,6 +559,8 @@ struct diff {
 	struct diff_evidence evidence;
 	struct diff_runs runs;
 	struct diff_instances instances;
+	struct diff_member *members; /* owned */
+	size_t member_count;
 	struct diff_layouts layouts;
 	struct diff_control control;
 	struct diff_requests requests[DIFF_SIDES];

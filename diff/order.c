@@ -132,4 +132,6 @@ void order_functions(struct diff_build *build)
 	changes_reorder(diff, new_ids);
 	cause_reorder(&diff->cause, new_ids);
 	instances_reorder(diff, new_ids);
+	for (size_t i = 0; i < diff->member_count; i++)
+		diff->members[i].function = new_ids[diff->members[i].function];
 }

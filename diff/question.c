@@ -109,22 +109,32 @@ static void add_keys_of(struct meant_keys *keys, struct profile_pattern *pattern
 			question_add_key(keys, profile_string(profile, profile->functions[i].key));
 }
 
-/* A function that was renamed is one, so both its names are meant. */
-static void add_former_names(struct meant_keys *keys, const struct diff *whole)
+/* A function that has another key on the other side is one, so all its keys are meant. */
+static void add_other_keys(struct meant_keys *keys, const struct diff *whole)
 {
-	size_t count = keys->count;
-	CLEANUP(cleanup_free) const char **added = memory_zeroed(whole->function_count + 1, sizeof(*added));
-	size_t added_count = 0;
+	CLEANUP(cleanup_free)
+	const char **added = memory_zeroed(2 * (whole->function_count + whole->member_count) + 1, sizeof(*added));
+	/* [function] whether it is meant by the key of one of its members */
+	CLEANUP(cleanup_free) bool *meant = memory_zeroed(whole->function_count + 1, sizeof(*meant));
+	size_t count = 0;
 
-	qsort(keys->keys, count, sizeof(*keys->keys), question_compare_keys);
+	qsort(keys->keys, keys->count, sizeof(*keys->keys), question_compare_keys);
+	for (size_t i = 0; i < whole->member_count; i++)
+		meant[whole->members[i].function] |= has_key(keys, diff_string(whole, whole->members[i].key));
 	for (size_t i = 0; i < whole->function_count; i++) {
 		const struct diff_function *f = &whole->functions[i];
+		bool is_meant = has_key(keys, diff_string(whole, f->key));
 
-		if (diff_tier_is_rename(f->tier) && f->moved_to < whole->function_count &&
-			has_key(keys, diff_string(whole, f->key)))
-			added[added_count++] = diff_string(whole, whole->functions[f->moved_to].key);
+		if (meant[i] && !is_meant)
+			added[count++] = diff_string(whole, f->key);
+		if (diff_tier_is_rename(f->tier) && f->moved_to < whole->function_count && is_meant)
+			added[count++] = diff_string(whole, whole->functions[f->moved_to].key);
+		meant[i] |= is_meant;
 	}
-	for (size_t i = 0; i < added_count; i++)
+	for (size_t i = 0; i < whole->member_count; i++)
+		if (meant[whole->members[i].function])
+			added[count++] = diff_string(whole, whole->members[i].key);
+	for (size_t i = 0; i < count; i++)
 		question_add_key(keys, added[i]);
 	qsort(keys->keys, keys->count, sizeof(*keys->keys), question_compare_keys);
 }
@@ -144,7 +154,7 @@ static bool find_meant(struct meant_keys *keys, const char *option, const char *
 	done = done && (keys->count > 0 || profile_pattern_refuse(&pattern, option, profiles, DIFF_SIDES, err));
 	profile_pattern_deinit(&pattern);
 	if (done)
-		add_former_names(keys, whole);
+		add_other_keys(keys, whole);
 	return done;
 }
 

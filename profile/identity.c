@@ -2,6 +2,8 @@
 #include "profile/identity.h"
 
 #include "profile/model.h"
+
+#include "profile/name_scan.h"
 #include "profile/spelling.h"
 
 #include <ctype.h>
@@ -35,107 +37,6 @@ static struct span identity_last_part(struct span path)
 	const char *slash = identity_find_last(path, '/');
 
 	return slash ? (struct span){ slash + 1, path.end } : path;
-}
-
-/*
- * Returns the part of a script's path that is the same in every checkout: the file's name. In a package it is the path
- * from the package's name on, since many of its files are called `index.js`; a package may lie below another one.
- */
-static struct span script_part(struct span path)
-{
-	static const char packages[] = "/node_modules/";
-	const char *package = NULL, *at = path.start;
-
-	while ((at = memmem(at, (size_t)(path.end - at), packages, sizeof(packages) - 1)) != NULL) {
-		at += sizeof(packages) - 2;
-		package = at + 1;
-	}
-	return package ? (struct span){ package, path.end } : identity_last_part(path);
-}
-
-static const char *skip_digits(struct span s, const char *pos)
-{
-	while (pos < s.end && isdigit((unsigned char)*pos))
-		pos++;
-	return pos;
-}
-
-/*
- * Skips the digits behind a mark that numbers lambdas and closures in order of appearance, so that adding one does not
- * rename the others.
- */
-static const char *skip_number(struct span s, const char *pos)
-{
-	static const char *const marks[] = { "$_", "'lambda", ".func", "{closure#", "-fn", "$$Lambda$" };
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-		size_t size = strlen(marks[i]);
-
-		if ((size_t)(pos - s.start) >= size && memcmp(pos - size, marks[i], size) == 0)
-			return skip_digits(s, pos);
-	}
-	return pos;
-}
-
-/* Skips `/0x00007f034c000400`: a JVM appends it to the names of classes that it makes at run time. */
-static const char *skip_class_address(struct span s, const char *pos)
-{
-	enum { LEAST_DIGITS = 8 };
-	const char *end = pos + 3;
-
-	if (s.end - pos < 3 + LEAST_DIGITS || memcmp(pos, "/0x", 3) != 0)
-		return pos;
-	while (end < s.end && isxdigit((unsigned char)*end))
-		end++;
-	return end - pos >= 3 + LEAST_DIGITS ? end : pos;
-}
-
-/*
- * Returns the end of a lambda's, closure's or class's number at `pos`; `pos` itself if there is none. `in_go_closure`:
- * what was skipped last belongs to the name of a Go closure.
- */
-static const char *end_of_number(struct span s, const char *pos, bool *in_go_closure)
-{
-	bool after_go_closure = *in_go_closure;
-	const char *end = pos;
-
-	*in_go_closure = false;
-	if (isdigit((unsigned char)*pos)) {
-		end = skip_number(s, pos);
-		*in_go_closure = end > pos && pos - s.start >= 5 && memcmp(pos - 5, ".func", 5) == 0;
-	} else if (*pos == '.' && after_go_closure) {
-		end = skip_digits(s, pos + 1);
-		*in_go_closure = end > pos + 1;
-		return end > pos + 1 ? end : pos;
-	} else if (*pos == '#' && memchr(s.start, '{', (size_t)(pos - s.start))) {
-		end = skip_digits(s, pos + 1);
-		return end > pos + 1 && end < s.end && *end == '}' ? end : pos;
-	} else if (*pos == '/') {
-		return skip_class_address(s, pos);
-	}
-	return end;
-}
-
-/*
- * Copies a name without the numbers of its lambdas and closures: `{lambda(int)#2}` -> `{lambda(int)}`, Go's `.func1.2`
- * -> `.func`.
- */
-static void append_unnumbered(struct span s, struct buffer *out)
-{
-	const char *copied = s.start, *pos = s.start;
-	bool in_go_closure = false;
-
-	while (pos < s.end) {
-		const char *end = end_of_number(s, pos, &in_go_closure);
-
-		if (end == pos) {
-			pos++;
-			continue;
-		}
-		buffer_append(out, copied, (size_t)(pos - copied));
-		copied = pos = end;
-	}
-	buffer_append(out, copied, (size_t)(pos - copied));
 }
 
 /* `2.36` is a version; `64` in `ld-linux-x86-64.so` is none. */
@@ -225,40 +126,95 @@ static bool is_unnamed(struct span s, const char *module)
 	       strcmp(module + span_size(stem), suffix) == 0;
 }
 
-void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out)
-{
-	struct span s = { name, name + strlen(name) }, file;
-	struct profile_script_name script;
+/* ---- Keys ---- */
 
-	if (is_unnamed(s, module)) {
-		if (fingerprint)
-			buffer_printf(out, "[code %016" PRIx64 "]", fingerprint);
+/* Names that many functions of a file have, which only their place tells apart. */
+static bool identity_is_nameless(const char *name, size_t bytes)
+{
+	static const char *const names[] = { "", "(anonymous)", "<lambda>", "<genexpr>", "<listcomp>", "<dictcomp>",
+		"<setcomp>", "{closure}" };
+	static const char block[] = "block ";
+
+	if (bytes >= sizeof(block) - 1 && memcmp(name, block, sizeof(block) - 1) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t size = strlen(names[i]);
+
+		if (bytes == size ? memcmp(name, names[i], size) == 0
+				  : size > 0 && bytes > size && name[bytes - size - 1] == '.' &&
+					    memcmp(name + bytes - size, names[i], size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Appends the name of a function of a script with the whole path of its file, since any two files may have functions of
+ * one name. V8 tells line and column where a function is defined, other run times may tell the line.
+ */
+static void identity_append_script(const struct profile_key_source *source, const struct profile_script_name *script,
+	bool is_of_v8, struct buffer *out)
+{
+	const char *file_end = script->file + script->file_bytes;
+
+	if (is_of_v8) {
+		buffer_append(out, script->function, script->function_bytes);
+		buffer_append_byte(out, ' ');
+		buffer_append(out, script->file, script->file_bytes);
+	} else {
+		buffer_append(out, source->name, (size_t)(file_end - source->name));
+	}
+	if (!identity_is_nameless(script->function, script->function_bytes))
+		return;
+	if (*file_end == ':')
+		buffer_append_string(out, file_end);
+	else if (source->line > 0)
+		buffer_printf(out, ":%" PRIu32, source->line);
+}
+
+/*
+ * Appends "`" and the file of a function whose name has no namespace, class or package: in C, two files may have static
+ * functions of one name. A script's is its whole path. One without a name gets its line as well.
+ */
+static void append_file(const char *name, const struct profile_key_source *source, struct buffer *out)
+{
+	struct span file = { source->file, source->file + strlen(source->file) };
+	bool has_no_name = identity_is_nameless(name, strlen(name));
+
+	if (((strstr(name, "::") || strchr(name, '.')) && !strstr(name, NAME_ANONYMOUS) && !has_no_name))
+		return;
+	if (!name_is_script(file.start, file.end))
+		file = identity_last_part(file);
+	if (span_size(file) == 0)
+		return;
+	buffer_append_byte(out, '`');
+	buffer_append(out, file.start, span_size(file));
+	if (has_no_name && source->line > 0)
+		buffer_printf(out, ":%" PRIu32, source->line);
+}
+
+void profile_function_key(const struct profile_key_source *source, struct buffer *out)
+{
+	struct profile_script_name script;
+	struct span name = { source->name, source->name + strlen(source->name) };
+	bool is_of_v8 = profile_javascript_name(source->name, &script);
+
+	if (is_unnamed(name, source->module)) {
+		if (source->fingerprint)
+			buffer_printf(out, "[code %016" PRIx64 "]", source->fingerprint);
 		else
 			buffer_append_string(out, "[unnamed]");
-	} else if (profile_javascript_name(name, &script)) {
-		/* All anonymous functions of a file are one: only their lines tell them apart, which any edit changes.
-		 */
-		s = (struct span){ script.function, script.function + script.function_bytes };
-		append_unnumbered(s, out);
-		buffer_append_byte(out, ' ');
-		file = script_part((struct span){ script.file, script.file + script.file_bytes });
-		buffer_append(out, file.start, span_size(file));
-	} else if (span_starts_with(s, "py::") && identity_find_last(s, ':') > s.start + 3) {
-		const char *colon = identity_find_last(s, ':');
-
-		file = identity_last_part((struct span){ colon + 1, s.end });
-		buffer_append(out, s.start, (size_t)(colon + 1 - s.start));
-		buffer_append(out, file.start, span_size(file));
-	} else if (profile_php_name(name, &script) || profile_ruby_name(name, &script)) {
-		file = identity_last_part((struct span){ script.file, script.file + script.file_bytes });
-		buffer_append(out, s.start, (size_t)(script.file - s.start));
-		buffer_append(out, file.start, span_size(file));
+	} else if (is_of_v8 || profile_script_name(source->name, &script) != PROFILE_LANGUAGE_NATIVE) {
+		identity_append_script(source, &script, is_of_v8, out);
 	} else {
-		s.end = name + profile_bare_size(name);
-		append_unnumbered(s, out);
+		size_t at = out->size;
+
+		profile_spell_name(source->name, out);
+		if (!out->failed)
+			append_file(out->size > at ? out->data + at : "", source, out);
 	}
 	buffer_append_byte(out, '`');
-	buffer_append_string(out, module);
+	buffer_append_string(out, source->module);
 }
 
 /* Returns the length of a file's name without `:12` at its end, which is the line. */

@@ -5,15 +5,25 @@
 
 /* The names of functions and modules in two forms: one that a rebuild does not change, and one as a reader sees it. */
 
+/* What a function's key is made of. All is borrowed. */
+struct profile_key_source {
+	const char *name, *module;
+	const char *file;     /* "": it is not known */
+	uint32_t line;        /* of its definition; 0: it is not known */
+	uint64_t fingerprint; /* of its code; 0: it is not known */
+};
+
 /*
- * Makes the diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`,
- * `.constprop.1`, `.part.2`, `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, numbers of lambdas and closures,
- * V8's tier marks and `line:col`; `@plt` is kept), then "`" and the module. It has no address, no line and no checkout
- * path. A function without a name (`libz.so.1.2.13+0x12ab`) has a key made of its fingerprint, which is the same in
- * every build that did not change the code. Without a fingerprint (0) all unnamed functions of a module share one key.
- * `out` is appended to.
+ * Makes the key of a function: all that tells it from other functions of its profile, and nothing that differs between
+ * two forms of one (profile_spell_name()). It is the name; of a script also the whole path of its file, and where it
+ * has no name line and column of its definition; of a name without a namespace or a package "`" and the name of its
+ * file, if that is known; then "`" and the module. It has no address. A function without a name
+ * (`libz.so.1.2.13+0x12ab`) has a key made of its fingerprint. Without a fingerprint all unnamed functions of a module
+ * share one key. `out` is appended to.
+ *
+ * Which function of another profile it is, a comparison finds out (diff/match): that one may have another key.
  */
-void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
+void profile_function_key(const struct profile_key_source *source, struct buffer *out);
 
 /* The parts of a key, which point into it. */
 struct profile_key_parts {

@@ -225,8 +225,15 @@ static bool intern_key(
 	struct buffer *scratch = &profile->index->scratch;
 
 	scratch->size = 0;
-	profile_function_key(profile_string(profile, function->name), profile_string(profile, function->module),
-		function->fingerprint, scratch);
+	profile_function_key(
+		&(struct profile_key_source){
+			.name = profile_string(profile, function->name),
+			.module = profile_string(profile, function->module),
+			.file = profile_string(profile, function->file),
+			.line = function->start_line,
+			.fingerprint = function->fingerprint,
+		},
+		scratch);
 	return intern_scratch(profile, key, err);
 }
 

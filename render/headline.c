@@ -178,7 +178,7 @@ static void headline_append_lines(const struct render_input *input, struct buffe
 	f = &diff->functions[diff->cause.function];
 	name = diff_string(diff, f->shown);
 	if (f->line > 0 && diff_string(diff, f->file)[0] && name[0] && !name[strspn(name, of_names)])
-		buffer_printf(out, ", and with `--list %s` its lines", name);
+		buffer_printf(out, ", and with `--list '^%s$'` its lines", name);
 }
 
 static void append_next(const struct render_input *input, const char *filters, struct buffer *out)

@@ -82,9 +82,30 @@ static enum diff_state overall_state(const struct diff_function *f)
 	return DIFF_STATE_SAME;
 }
 
+/* Writes the functions of a group, which nothing tells apart from build to build. */
+static void json_functions_put_members(const struct diff *diff, uint32_t function, struct buffer *out)
+{
+	json_text_list(out, "members");
+	for (size_t i = 0; i < diff->member_count; i++) {
+		const struct diff_member *member = &diff->members[i];
+
+		if (member->function != function)
+			continue;
+		json_text_open(out, '{');
+		json_text_member(out, "name", diff_string(diff, member->name));
+		json_text_member_word(out, "side", diff_side_name(member->side));
+		put_figure(diff, out, "self", member->raw_self);
+		put_figure(diff, out, "total", member->raw_total);
+		json_text_close(out, '}');
+	}
+	json_text_end_list(out);
+}
+
 static void put_measurements(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
 	json_text_member_word(out, "tier", diff_tier_name(f->tier));
+	if (f->tier == DIFF_TIER_GROUP)
+		json_functions_put_members(diff, (uint32_t)(f - diff->functions), out);
 	json_text_member_word(out, "code", diff_code_name(f->code));
 	if (f->is_placement)
 		json_text_flag(out, "placement", true);

@@ -44,6 +44,18 @@ static bool choose_is_named(const struct diff *diff, struct profile_pattern *pat
 		diff_string(diff, f->file), diff_string(diff, f->key));
 }
 
+/* Marks the functions that a name means which one of their parts has on a side: under another key, in a group. */
+static void mark_by_members(const struct diff *diff, struct profile_pattern *pattern, bool *meant)
+{
+	for (size_t i = 0; i < diff->member_count; i++) {
+		const struct diff_member *member = &diff->members[i];
+		const struct diff_function *f = &diff->functions[member->function];
+
+		meant[member->function] |= profile_pattern_matches(pattern, diff_string(diff, member->name),
+			diff_string(diff, f->module), diff_string(diff, f->file), diff_string(diff, member->key));
+	}
+}
+
 /* The earlier name of a function means it, too. */
 static bool is_meant(const struct diff *diff, struct profile_pattern *pattern, const struct diff_function *f)
 {
@@ -68,8 +80,12 @@ static bool refuse_none(const struct diff *diff, const struct profile_pattern *p
 static bool listing_choose_named(
 	const struct diff *diff, struct profile_pattern *pattern, struct listing_choice *choice, struct error *err)
 {
+	CLEANUP(cleanup_free) bool *meant = memory_zeroed(diff->function_count + 1, sizeof(*meant));
+
+	mark_by_members(diff, pattern, meant);
 	for (size_t i = 0; i < diff->function_count; i++) {
-		if (!can_be_listed(diff, &diff->functions[i]) || !is_meant(diff, pattern, &diff->functions[i]))
+		if (!can_be_listed(diff, &diff->functions[i]) ||
+			(!meant[i] && !is_meant(diff, pattern, &diff->functions[i])))
 			continue;
 		if (choice->count == LISTING_MOST_FUNCTIONS) {
 			choice->left_out++;

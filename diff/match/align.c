@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/match/align.h"
 
+#include "diff/match/names.h"
+#include "diff/match/surroundings.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -121,11 +124,32 @@ static bool align_add_function(
 	return true;
 }
 
+/* What the table has a function for. Where a compiler counts functions, one of the other side may have its number. */
+struct align_entry_key {
+	uint32_t key;
+	uint32_t side; /* of a key that has a number; DIFF_SIDES: of either side */
+};
+
+static struct align_entry_key entry_key(
+	const struct diff_build *build, enum diff_side side, uint32_t key, struct buffer *scratch)
+{
+	const char *text = diff_string(build->diff, key);
+	bool is_numbered;
+
+	scratch->size = 0;
+	/* Most names have no digit, and need not be taken apart. */
+	is_numbered = build_two_sided(build) && !build->is_grouped &&
+		      (names_is_unnamed(text) || ((strpbrk(text, "0123456789") || strstr(text, "'lambda'")) &&
+							 profile_key_template(text, scratch)));
+	return (struct align_entry_key){ key, is_numbered ? (uint32_t)side : (uint32_t)DIFF_SIDES };
+}
+
 /* Adds the tree's functions that are not in the table yet. The tree has one function for each identity: the first. */
 static bool add_side(struct diff_build *build, enum diff_side side, struct hash_map *by_key, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	const struct profile_tree *tree = build->trees[side];
+	CLEANUP(buffer_deinit) struct buffer scratch = BUFFER_INIT(SIZE_MAX / 2);
 	uint32_t *ids = memory_alloc((profile->function_count + 1) * sizeof(*ids));
 
 	build->function_ids[side] = ids;
@@ -133,12 +157,14 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 	memset(ids, 0xff, profile->function_count * sizeof(*ids));
 	for (size_t node = 1; node < tree->node_count; node++) {
 		uint32_t function = tree->functions[node], key, *slot;
+		struct align_entry_key entry;
 		bool added;
 
 		if (ids[function] != PROFILE_NONE)
 			continue;
 		match_align_copy_string(build, profile, profile->functions[function].key, &key);
-		slot = hash_map_enter(by_key, &key, (uint32_t)build->diff->function_count, &added);
+		entry = entry_key(build, side, key, &scratch);
+		slot = hash_map_enter(by_key, &entry, (uint32_t)build->diff->function_count, &added);
 		ids[function] = *slot;
 		build->met[side][build->met_count[side]++] = function;
 		if (added && !align_add_function(build, profile, function, key, err))
@@ -151,17 +177,21 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 static void add_siblings(struct diff_build *build, enum diff_side side, const struct hash_map *by_key)
 {
 	const struct profile *profile = build->profiles[side];
+	CLEANUP(buffer_deinit) struct buffer scratch = BUFFER_INIT(SIZE_MAX / 2);
 	uint32_t *ids = build->function_ids[side];
 
 	for (size_t i = 0; i < profile->function_count; i++) {
 		uint32_t from = profile->functions[i].key, key;
+		struct align_entry_key entry;
 
 		if (ids[i] != PROFILE_NONE)
 			continue;
 		key = string_table_find(build->diff->strings, string_table_get(profile->strings, from),
 			string_table_size(profile->strings, from));
-		if (key != UINT32_MAX)
-			ids[i] = hash_map_get(by_key, &key);
+		if (key == UINT32_MAX)
+			continue;
+		entry = entry_key(build, side, key, &scratch);
+		ids[i] = hash_map_get(by_key, &entry);
 	}
 }
 
@@ -184,8 +214,7 @@ static void note_presence(struct diff_build *build)
 }
 
 /*
- * Sets the tier of functions with equal keys: exact if base and head have the same name, else canonical. The table
- * holds head's name by now.
+ * Sets the tier of functions with equal keys. The table holds head's name by now.
  */
 static bool grade_equal_keys(struct diff_build *build, struct error *err)
 {
@@ -194,7 +223,6 @@ static bool grade_equal_keys(struct diff_build *build, struct error *err)
 	for (size_t i = 0; i < build->met_count[DIFF_HEAD]; i++) {
 		uint32_t met = build->met[DIFF_HEAD][i];
 		struct diff_function *f = &build->diff->functions[build->function_ids[DIFF_HEAD][met]];
-		uint32_t base_name = f->name;
 		uint32_t base_file = f->file;
 		enum profile_origin base_origin = f->origin;
 
@@ -203,7 +231,7 @@ static bool grade_equal_keys(struct diff_build *build, struct error *err)
 		if (!fill_function(build, head, &head->functions[met], f, err))
 			return false;
 		f->base_file = base_file;
-		f->tier = f->name == base_name ? DIFF_TIER_SAME : DIFF_TIER_SAME;
+		f->tier = DIFF_TIER_SAME;
 		if (f->origin == PROFILE_ORIGIN_UNKNOWN)
 			f->origin = base_origin;
 	}
@@ -222,17 +250,49 @@ void align_merge(struct diff_build *build, uint32_t base, uint32_t head, enum di
 	build->present[DIFF_BASE][head] = true;
 }
 
-/* ---- Matching functions without a partner by key ---- */
-
-static const char *last_component(const char *path)
+void align_add_member(struct diff_build *build, enum diff_side side, uint32_t function, uint32_t into,
+	const struct match_surroundings *around)
 {
-	const char *slash = strrchr(path, '/');
+	struct diff *diff = build->diff;
 
-	return slash ? slash + 1 : path;
+	ARRAY_PUSH(&diff->members, &build->member_capacity, &diff->member_count,
+		(struct diff_member){
+			.function = into,
+			.name = diff->functions[function].name,
+			.key = diff->functions[function].key,
+			.side = side,
+			.raw_self = around->self[side][function],
+			.raw_total = around->total[side][function],
+		});
 }
 
-/* A hash over what must be equal to match; 0 if the function is not to be matched. */
-typedef uint64_t match_hash(const struct diff_build *build, enum diff_side side, const struct diff_function *function);
+void align_add_to_group(struct diff_build *build, enum diff_side side, uint32_t function, uint32_t into,
+	const struct match_surroundings *around)
+{
+	if (side == DIFF_BASE)
+		align_merge(build, function, into, DIFF_TIER_GROUP);
+	else
+		build->redirect[function] = into;
+	align_add_member(build, side, function, into, around);
+}
+
+void align_name_group(struct diff_build *build, uint32_t group, const char *words)
+{
+	struct diff *diff = build->diff;
+	size_t counts[DIFF_SIDES] = { 0 };
+	uint32_t *name = &diff->functions[group].name;
+
+	for (size_t i = 0; i < diff->member_count; i++)
+		if (diff->members[i].function == group)
+			counts[diff->members[i].side]++;
+	if (counts[DIFF_BASE] == counts[DIFF_HEAD])
+		build_text(diff, name, "%s (%zu functions)", words, counts[DIFF_HEAD]);
+	else
+		build_text(diff, name, "%s (%zu and %zu functions)", words, counts[DIFF_BASE], counts[DIFF_HEAD]);
+	diff->functions[group].shown = *name;
+}
+
+/* ---- Matching functions without a partner by key ---- */
 
 /* Returns the length of the key's part before the module; 0: the key has no such part. */
 static size_t name_size(const char *key)
@@ -242,31 +302,8 @@ static size_t name_size(const char *key)
 	return tick ? (size_t)(tick - key) : 0;
 }
 
-/* Hashes the key without its module, for functions in modules that are the same on both sides. */
-static uint64_t hash_in_module(
-	const struct diff_build *build, enum diff_side side, const struct diff_function *function)
-{
-	const char *key = diff_string(build->diff, function->key);
-	uint32_t module = build->module_of ? build->module_of[function->module] : 0;
-
-	(void)side;
-	if (module == 0 || name_size(key) == 0)
-		return 0;
-	return (hash_bytes(key, name_size(key)) * 31 + module) | 1;
-}
-
-static uint64_t hash_file_and_name(
-	const struct diff_build *build, enum diff_side side, const struct diff_function *function)
-{
-	const char *key = diff_string(build->diff, function->key);
-	const char *tick = strrchr(key, '`');
-	const char *file = last_component(diff_string(build->diff, function->file));
-
-	(void)side;
-	if (function->file == 0 || !tick || tick == key)
-		return 0;
-	return (hash_bytes(key, (size_t)(tick - key)) * 31 + hash_bytes(file, strlen(file))) | 1;
-}
+/* A hash over what must be equal to match; 0 if the function is not to be matched. */
+typedef uint64_t match_hash(const struct diff_build *build, enum diff_side side, const struct diff_function *function);
 
 struct match_align_candidate {
 	uint64_t hash;
@@ -303,29 +340,12 @@ static void collect_candidates(
 	qsort(*candidates, *used, sizeof(**candidates), compare_candidates);
 }
 
-/* Matches functions whose hash occurs exactly once on each side. Functions with an ambiguous hash stay separate. */
-static void match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier)
-{
-	CLEANUP(cleanup_free) struct match_align_candidate *candidates = NULL;
-	size_t used;
-
-	collect_candidates(build, hash, &candidates, &used);
-	for (size_t i = 0, end; i < used; i = end) {
-		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
-			;
-		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD)
-			align_merge(build, candidates[i].function, candidates[i + 1].function, tier);
-	}
-}
-
 /*
  * Functions without a name and a fingerprint share one key for each module (profile_function_key()). Such an entry is
  * given a name of its own, because the address of the first of them does not describe the others.
  */
 static void name_unnamed(struct diff_build *build)
 {
-	static const char mark[] = "[unnamed]`";
-
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = build->profiles[side];
 
@@ -333,7 +353,7 @@ static void name_unnamed(struct diff_build *build)
 			uint32_t id = build->function_ids[side][i];
 			struct diff_function *f = id == PROFILE_NONE ? NULL : &build->diff->functions[id];
 
-			if (!f || strncmp(diff_string(build->diff, f->key), mark, sizeof(mark) - 1) != 0 ||
+			if (!f || !names_is_unnamed(diff_string(build->diff, f->key)) ||
 				strcmp(diff_string(build->diff, f->name),
 					profile_string(profile, profile->functions[i].name)) == 0)
 				continue;
@@ -341,6 +361,50 @@ static void name_unnamed(struct diff_build *build)
 			f->shown = f->name;
 		}
 	}
+}
+
+/* ---- Functions of one name ---- */
+
+struct align_shown {
+	uint32_t shown, shown_in;
+};
+
+/* Has people look for a function in its file, where another one of the same name is in the same module. */
+static void show_file(struct diff_build *build, struct diff_function *f)
+{
+	const char *file = diff_string(build->diff, f->file), *slash = strrchr(file, '/');
+
+	if (file[0] == '\0')
+		return;
+	file = slash ? slash + 1 : file;
+	if (f->line)
+		build_text(build->diff, &f->shown_in, "%s:%" PRIu32, file, f->line);
+	else
+		build_text(build->diff, &f->shown_in, "%s", file);
+}
+
+/* Functions that would read alike get their files beside their names. */
+static void tell_apart(struct diff_build *build)
+{
+	struct diff *diff = build->diff;
+	struct hash_map seen;
+
+	hash_map_init(&seen, sizeof(struct align_shown));
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		struct diff_function *f = &diff->functions[i], *other;
+		const struct align_shown shown = { f->shown, f->shown_in };
+		bool added;
+		uint32_t first = *hash_map_enter(&seen, &shown, i, &added);
+
+		other = &diff->functions[first];
+		/* A function that each side has under its own number is one. */
+		if (added || other->key == f->key)
+			continue;
+		show_file(build, f);
+		if (other->shown_in == shown.shown_in)
+			show_file(build, other);
+	}
+	hash_map_deinit(&seen);
 }
 
 /* ---- Modules with different names ---- */
@@ -441,7 +505,7 @@ bool align_functions(struct diff_build *build, struct error *err)
 	struct hash_map by_key;
 	bool ok = true;
 
-	hash_map_init(&by_key, sizeof(uint32_t));
+	hash_map_init(&by_key, sizeof(struct align_entry_key));
 	for (int side = 0; side < DIFF_SIDES && ok; side++)
 		ok = !build->profiles[side] || add_side(build, (enum diff_side)side, &by_key, err);
 	for (int side = 0; side < DIFF_SIDES && ok; side++) {
@@ -452,15 +516,12 @@ bool align_functions(struct diff_build *build, struct error *err)
 	if (!ok)
 		return false;
 	note_presence(build);
-	if (!build_two_sided(build)) {
-		name_unnamed(build);
-		return true;
-	}
-	if (!grade_equal_keys(build, err))
+	if (build_two_sided(build) && !grade_equal_keys(build, err))
 		return false;
 	name_unnamed(build);
-	match_modules(build);
-	match_remaining(build, hash_in_module, DIFF_TIER_SAME);
-	match_remaining(build, hash_file_and_name, DIFF_TIER_RENUMBERED);
+	if (!build->is_grouped)
+		tell_apart(build);
+	if (build_two_sided(build))
+		match_modules(build);
 	return true;
 }

@@ -32,7 +32,7 @@ test('people read the name and the file, and find a function by its full name to
   assert.equal(run.fullName, 'py::S.run:/srv/app/w.py');
   assert.equal(run.place, 'w.py:12');
   assert.equal(run.module, '[jit]');
-  assert.equal(run.key, 'py::S.run:w.py`[jit]');
+  assert.equal(run.key, 'py::S.run:/srv/app/w.py`[jit]');
   for (const search of ['S\\.run', 'py::S.run:/srv/app/w.py', 'py::S', 'S.run:/srv']) {
     const found = shown({ search }).functionHits;
     assert.deepEqual([...found.keys()].filter((f) => found[f]), [run.id], search);

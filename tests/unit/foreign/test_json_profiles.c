@@ -56,7 +56,7 @@ static void samples_of_v8_last_until_the_next_one(void **state)
 		"JS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 20000\n");
 	assert_int_equal(profile->quality.samples, 4);
 	assert_int_equal(profile->runs[0].duration_ns, 100000);
-	assert_string_equal(profile_string(profile, function->key), "get size w.js`[jit]");
+	assert_string_equal(profile_string(profile, function->key), "get size file:///srv/w.js`[jit]");
 	assert_int_equal(function->start_line, 8);
 }
 

@@ -42,7 +42,7 @@ static void samples_have_their_stacks(void **state)
 	assert_string_equal(profile_string(profile, profile->mappings[0].path), "/srv/my app/work");
 	assert_true(profile->mappings[0].deleted);
 	assert_string_equal(
-		profile_string(profile, profile->functions[0].key), "std::map<int, int>::at(int const&) const`work");
+		profile_string(profile, profile->functions[0].key), "std::map<int,int>::at(int const&) const`work");
 }
 
 /* Whatever fields were printed: the folded stacks, each with its count or the sum of its periods. */

@@ -377,7 +377,7 @@ static void lines_of_python_are_lines(void **state)
 
 	assert_int_equal(line->line, 8);
 	assert_string_equal(profile_string(profile, function->file), "shop/index.py");
-	assert_string_equal(profile_string(profile, function->key), "py::digest:index.py`");
+	assert_string_equal(profile_string(profile, function->key), "py::digest:shop/index.py`");
 }
 
 /* Two lines of comments more above all functions are none of a function, whatever tool wrote the file. */
@@ -387,7 +387,7 @@ static void lines_are_no_part_of_functions(void **state)
 		{ "thread (1): a;main (w.py:15);digest (w.py:8) 7\n",
 			"thread (2): a;main (w.py:17);digest (w.py:10) 7\n" },
 		{ "tid:1;w.py:main:15;w.py:digest:8 7\n", "tid:2;w.py:main:17;w.py:digest:10 7\n" },
-		{ "P1;T0:1;/a/w.py:main:15;/a/w.py:digest:8 7\n", "P2;T0:2;/b/w.py:main:17;/b/w.py:digest:10 7\n" },
+		{ "P1;T0:1;/a/w.py:main:15;/a/w.py:digest:8 7\n", "P2;T0:2;/a/w.py:main:17;/a/w.py:digest:10 7\n" },
 		{ "app-1/1;main:w.c:15;digest:w.c:8 7\n", "app-2/2;main:w.c:17;digest:w.c:10 7\n" },
 		{ "[a tid=1];a/W.main:15;a/W.digest:8 7\n", "[a tid=2];a/W.main:17;a/W.digest:10 7\n" },
 	};

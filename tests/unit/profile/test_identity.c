@@ -6,6 +6,8 @@
 
 struct identity_case {
 	const char *name, *module, *key;
+	const char *file; /* NULL: it is not known */
+	uint32_t line;    /* 0: it is not known */
 };
 
 static void expect_key(const struct identity_case *c, uint64_t fingerprint)
@@ -13,7 +15,12 @@ static void expect_key(const struct identity_case *c, uint64_t fingerprint)
 	CLEANUP(buffer_deinit) struct buffer key = { 0 };
 
 	buffer_init(&key, 1 << 16);
-	profile_function_key(c->name, c->module, fingerprint, &key);
+	profile_function_key(&(struct profile_key_source){ .name = c->name,
+				     .module = c->module,
+				     .file = c->file ? c->file : "",
+				     .line = c->line,
+				     .fingerprint = fingerprint },
+		&key);
 	assert_false(key.failed);
 	if (strcmp(key.data, c->key) != 0)
 		fail_msg("%s in %s has the key %s, expected %s", c->name, c->module, key.data, c->key);
@@ -29,13 +36,10 @@ static void names_that_stay(void **state)
 		{ "main", "server", "main`server" },
 		{ "main", "", "main`" },
 		{ "", "server", "`server" },
-		{ "ns::Class::method(int, char const*)", "a", "ns::Class::method(int, char const*)`a" },
 		{ "operator new(unsigned long)", "libstdc++.so", "operator new(unsigned long)`libstdc++.so" },
 		{ "operator<", "a", "operator<`a" },
-		{ "std::__cxx11::to_string[abi:cxx11](int)", "a", "std::__cxx11::to_string[abi:cxx11](int)`a" },
 		{ "void f<(lambda at x.cc:1:2)>()", "a", "void f<(lambda at x.cc:1:2)>()`a" },
-		{ "std::vector<int, std::allocator<int> >::push_back(int&&)", "a",
-			"std::vector<int, std::allocator<int> >::push_back(int&&)`a" },
+		{ "std::vector<int>::push_back(int&&)", "a", "std::vector<int>::push_back(int&&)`a" },
 		{ "f(int) const", "a", "f(int) const`a" },
 		{ "Foo::bar()::baz", "a", "Foo::bar()::baz`a" },
 		{ "memcpy@plt", "server", "memcpy@plt`server" },
@@ -98,7 +102,8 @@ static void what_a_compiler_adds_is_cut(void **state)
 	EXPECT_KEYS(cases);
 }
 
-static void what_a_rebuild_renumbers_is_cut(void **state)
+/* What differs in any two builds is no part of a function; a number by which two functions of one build differ is. */
+static void what_a_rebuild_draws_is_cut(void **state)
 {
 	static const struct identity_case cases[] = {
 		{ "core::fmt::write::h0123456789abcdef", "r", "core::fmt::write`r" },
@@ -106,45 +111,103 @@ static void what_a_rebuild_renumbers_is_cut(void **state)
 		{ "app::run::h0123456789ABCDEF", "r", "app::run::h0123456789ABCDEF`r" },
 		{ "app::run::h0123456789abcde", "r", "app::run::h0123456789abcde`r" },
 		{ "app::run::{{closure}}::h0123456789abcdef", "r", "app::run::{{closure}}`r" },
-		{ "app::run::{closure#3}", "r", "app::run::{closure}`r" },
-		{ "app::run::{closure#0}::{closure#12}", "r", "app::run::{closure}::{closure}`r" },
-		/* classes that a JVM makes at run time lie elsewhere in each of its processes */
-		{ "int Hot$$Lambda$1/0x00007f034c000400.f(int)", "[jit]", "int Hot$$Lambda$.f(int)`[jit]" },
-		{ "int Hot$$Lambda/0x00007f034c000400.f(int)", "[jit]", "int Hot$$Lambda.f(int)`[jit]" },
-		{ "void java.lang.invoke.LambdaForm$MH/0x00000008010c4400.invoke(java.lang.Object)", "[jit]",
-			"void java.lang.invoke.LambdaForm$MH.invoke(java.lang.Object)`[jit]" },
-		{ "a/0x12", "a", "a/0x12`a" },
+		{ "app::run::{closure#3}", "r", "app::run::{closure#3}`r" },
 		{ "run()::{lambda(int)#2}::operator()(int) const", "a",
-			"run()::{lambda(int)}::operator()(int) const`a" },
-		{ "run()::{lambda()#1}::operator()() const::{lambda()#2}", "a",
-			"run()::{lambda()}::operator()() const::{lambda()}`a" },
-		{ "run()::$_0::operator()() const", "a", "run()::$_::operator()() const`a" },
-		{ "run()::$_12::operator()() const", "a", "run()::$_::operator()() const`a" },
-		{ "run()::'lambda3'(int)::operator()(int) const", "a",
-			"run()::'lambda'(int)::operator()(int) const`a" },
-		{ "run()::'lambda'(int)::operator()(int) const", "a", "run()::'lambda'(int)::operator()(int) const`a" },
-		{ "main.run.func1", "g", "main.run.func`g" },
-		{ "main.run.func12.3", "g", "main.run.func`g" },
-		{ "main.run.func1.2.3", "g", "main.run.func`g" },
-		{ "main.run.func1.Close", "g", "main.run.func.Close`g" },
-		{ "main.(*T).run-fm", "g", "main.(*T).run-fm`g" },
-		{ "main.func1000", "g", "main.func`g" },
-		{ "func1", "g", "func1`g" },
+			"run()::{lambda(int)#2}::operator()(int) const`a" },
+		{ "run()::$_12::operator()() const", "a", "run()::$_12::operator()() const`a" },
+		{ "main.run.func12.3", "g", "main.run.func12.3`g" },
+		{ "int Hot$$Lambda$1/0x00007f034c000400.f(int)", "[jit]",
+			"int Hot$$Lambda$1/0x00007f034c000400.f(int)`[jit]" },
 	};
 
 	EXPECT_KEYS(cases);
 }
 
-static void scripts_have_no_line_and_no_checkout_path(void **state)
+static void one_name_has_one_spelling(void **state)
 {
 	static const struct identity_case cases[] = {
-		{ "JS:*fib /home/me/app/t.js:1:13", "[jit]", "fib t.js`[jit]" },
-		{ "JS:~fib /builds/17/t.js:4:2", "[jit]", "fib t.js`[jit]" },
-		{ "JS:^fib file:///srv/t.js:4:2", "[jit]", "fib t.js`[jit]" },
+		{ "std::__cxx11::to_string[abi:cxx11](int)", "a", "std::to_string(int)`a" },
+		{ "std::vector<int, std::allocator<int> >::push_back(int&&)", "a",
+			"std::vector<int>::push_back(int&&)`a" },
+		{ "ns::Class::method(int, char const*)", "a", "ns::Class::method(int,char const*)`a" },
+		{ "f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)", "a",
+			"f(std::string const&)`a" },
+		{ "std::__1::map<int, int, std::__1::less<int>, std::__1::allocator<std::__1::pair<int const, int> > >::find",
+			"a", "std::map<int,int>::find`a" },
+		{ "std::basic_ostream<wchar_t>::put", "a", "std::basic_ostream<wchar_t>::put`a" },
+		{ "std::basic_ostream<char, std::char_traits<char> >::put", "a", "std::ostream::put`a" },
+		{ "{anonymous}::parse(int)", "a", "(anonymous namespace)::parse(int)`a" },
+		{ "parse(int) (.isra.0)", "a", "parse(int)`a" },
+		{ "f(long unsigned int)", "a", "f(unsigned long)`a" },
+		{ "mylong int", "a", "mylong int`a" },
+		{ "std::vector<int>::push_back[abi:ne180100](int)", "a", "std::vector<int>::push_back(int)`a" },
+		{ "std::allocator<int>::allocate", "a", "std::allocator<int>::allocate`a" },
+		{ "f(int, std::allocator<", "a", "f(int,std::allocator<`a" },
+		{ "java/util/HashMap.get_[j]", "", "java.util.HashMap.get`" },
+		{ "java/util/HashMap.get(Ljava/lang/Object;)V", "", "java.util.HashMap.get(Ljava.lang.Object;)V`" },
+		{ "net/http.(*conn).serve", "g", "net/http.(*conn).serve`g" },
+		{ "github.com/Sirupsen/logrus.Info", "g", "github.com/Sirupsen/logrus.Info`g" },
+		{ "Acme!Svc.Find(string)[OptimizedTier1]", "", "Acme!Svc.Find(string)`" },
+		{ "do_syscall_64_[k]", "", "do_syscall_64`" },
+		{ "runtime.memmove.abi0", "g", "runtime.memmove`g" },
+	};
+
+	EXPECT_KEYS(cases);
+}
+
+/* Any two files may have static functions of one name, and scripts functions; the path of the sources says nothing. */
+static void files_tell_functions_apart(void **state)
+{
+	static const struct identity_case cases[] = {
+		{ "call", "app", "call`a.c`app", "/app/a.c", 10 },
+		{ "call", "app", "call`b.c`app", "/builds/7/b.c", 0 },
+		{ "call", "app", "call`app", "", 10 },
+		{ "shop::call", "app", "shop::call`app", "/app/a.cc", 10 },
+		{ "(anonymous namespace)::call", "app", "(anonymous namespace)::call`a.cc`app", "/app/a.cc", 10 },
+		{ "main.call", "app", "main.call`app", "/app/a.go", 10 },
+		{ "call", "app", "call`app", "/", 10 },
+		{ "py::call:/app/a.py", "[jit]", "py::call:/app/a.py`[jit]", "/app/a.py", 10 },
+		{ "py::f.<locals>.<lambda>:/app/a.py", "[jit]", "py::f.<locals>.<lambda>:/app/a.py:10`[jit]",
+			"/app/a.py", 10 },
+		{ "rb::block in run:/app/a.rb", "[jit]", "rb::block in run:/app/a.rb:12`[jit]", "", 12 },
+	};
+
+	EXPECT_KEYS(cases);
+}
+
+static void a_key_has_parts(void **state)
+{
+	static const struct {
+		const char *key, *name, *file, *module;
+	} cases[] = {
+		{ "f`a.c`m", "f", "a.c", "m" },
+		{ "f`m", "f", "", "m" },
+		{ "f`", "f", "", "" },
+		{ "a`b`c`d", "a`b", "c", "d" },
+		{ "f", "f", "", "" },
+		{ "", "", "", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile_key_parts parts = profile_split_key(cases[i].key);
+
+		assert_int_equal(parts.name_bytes, strlen(cases[i].name));
+		assert_int_equal(parts.file_bytes, strlen(cases[i].file));
+		assert_memory_equal(parts.file, cases[i].file, parts.file_bytes);
+		assert_string_equal(parts.module, cases[i].module);
+	}
+}
+
+static void scripts_have_their_file(void **state)
+{
+	static const struct identity_case cases[] = {
+		{ "JS:*fib /home/me/app/t.js:1:13", "[jit]", "fib /home/me/app/t.js`[jit]" },
+		{ "JS:~fib /builds/17/t.js:4:2", "[jit]", "fib /builds/17/t.js`[jit]" },
+		{ "JS:^fib file:///srv/t.js:4:2", "[jit]", "fib file:///srv/t.js`[jit]" },
 		{ "JS:+fib t.js:4", "[jit]", "fib t.js`[jit]" },
 		{ "JS:*'fib t.js:4", "[jit]", "fib t.js`[jit]" },
-		{ "LazyCompile:*render /srv/app/view.js:10", "[jit]", "render view.js`[jit]" },
-		{ "LazyCompile:~ /srv/app/view.js:10", "[jit]", " view.js`[jit]" },
+		{ "LazyCompile:*render /srv/app/view.js:10", "[jit]", "render /srv/app/view.js`[jit]" },
+		{ "LazyCompile:~ /srv/app/view.js:10", "[jit]", " /srv/app/view.js:10`[jit]" },
 		{ "Function:~emit node:events:466:44", "[jit]", "emit node:events`[jit]" },
 		{ "JS:wasm_outer-1-liftoff", "[jit]", "wasm_outer `[jit]" },
 		{ "JS:wasm_outer-17-turbofan", "[jit]", "wasm_outer `[jit]" },
@@ -158,24 +221,20 @@ static void scripts_have_no_line_and_no_checkout_path(void **state)
 		{ "JSC-Thunk: DefaultCall", "[jit]", "JSC-Thunk: DefaultCall`[jit]" },
 		{ "JS:*main", "[jit]", "main `[jit]" },
 		{ "JS:~", "[jit]", " `[jit]" },
-		{ "JS:^get size /srv/t.js:4:2", "[jit]", "get size t.js`[jit]" },
-		{ "JS:^f /srv/my app/t.js:4:2", "[jit]", "f t.js`[jit]" },
+		{ "JS:^get size /srv/t.js:4:2", "[jit]", "get size /srv/t.js`[jit]" },
+		{ "JS:^f /srv/my app/t.js:4:2", "[jit]", "f /srv/my app/t.js`[jit]" },
 		{ "JS:^f C:\\app\\t.js:4:2", "[jit]", "f C:\\app\\t.js`[jit]" },
 		{ "JS:^f evalmachine.<anonymous>:4:2", "[jit]", "f evalmachine.<anonymous>`[jit]" },
-		/* in a package, whose files are often called alike, the path within the package tells them apart */
-		{ "JS:*test /srv/node_modules/npm/node_modules/semver/classes/range.js:3:1", "[jit]",
-			"test semver/classes/range.js`[jit]" },
-		{ "JS:*f /srv/node_modules/a/index.js:3:1", "[jit]", "f a/index.js`[jit]" },
-		{ "JS:*f /srv/node_modules/@x/b/index.js:3:1", "[jit]", "f @x/b/index.js`[jit]" },
-		{ "JS:*f /srv/node_modules/", "[jit]", "f `[jit]" },
-		/* a comment more in the file makes no other function of one without a name */
-		{ "JS:~ /srv/view.js:11:5", "[jit]", " view.js`[jit]" },
-		{ "py::parse:/usr/lib/python3.12/json/decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
+		{ "JS:*f /srv/node_modules/a/index.js:3:1", "[jit]", "f /srv/node_modules/a/index.js`[jit]" },
+		/* functions without a name are told apart by where they are defined */
+		{ "JS:~ /srv/view.js:11:5", "[jit]", " /srv/view.js:11:5`[jit]" },
+		{ "py::parse:/usr/lib/python3.12/json/decoder.py", "[jit]",
+			"py::parse:/usr/lib/python3.12/json/decoder.py`[jit]" },
 		{ "py::parse:decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
-		{ "php::App\\Shop::price:/srv/v1/shop.php", "[jit]", "php::App\\Shop::price:shop.php`[jit]" },
-		{ "php::{closure:price()}:/srv/shop.php", "[jit]", "php::{closure:price()}:shop.php`[jit]" },
-		{ "rb::block in price:/srv/v1/shop.rb", "[jit]", "rb::block in price:shop.rb`[jit]" },
-		{ "rb::<class:A>:/srv/shop.rb", "[jit]", "rb::<class:A>:shop.rb`[jit]" },
+		{ "php::App\\Shop::price:/srv/v1/shop.php", "[jit]", "php::App\\Shop::price:/srv/v1/shop.php`[jit]" },
+		{ "php::{closure:price()}:/srv/shop.php", "[jit]", "php::{closure:price()}:/srv/shop.php`[jit]" },
+		{ "rb::block in price:/srv/v1/shop.rb", "[jit]", "rb::block in price:/srv/v1/shop.rb`[jit]" },
+		{ "rb::<class:A>:/srv/shop.rb", "[jit]", "rb::<class:A>:/srv/shop.rb`[jit]" },
 		{ "py::", "[jit]", "py::`[jit]" },
 	};
 
@@ -186,11 +245,11 @@ static void scripts_have_no_line_and_no_checkout_path(void **state)
 static void tiers_of_java_methods_are_cut(void **state)
 {
 	static const struct identity_case cases[] = {
-		{ "java/util/HashMap.get_[j]", "", "java/util/HashMap.get`" },
-		{ "java/util/HashMap.get_[i]", "", "java/util/HashMap.get`" },
-		{ "java/util/HashMap.get_[0]", "", "java/util/HashMap.get`" },
-		{ "java/util/HashMap.get_[1]", "", "java/util/HashMap.get`" },
-		{ "java/util/HashMap.get", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get_[j]", "", "java.util.HashMap.get`" },
+		{ "java/util/HashMap.get_[i]", "", "java.util.HashMap.get`" },
+		{ "java/util/HashMap.get_[0]", "", "java.util.HashMap.get`" },
+		{ "java/util/HashMap.get_[1]", "", "java.util.HashMap.get`" },
+		{ "java/util/HashMap.get", "", "java.util.HashMap.get`" },
 		{ "a_[x]", "", "a_[x]`" },
 		{ "_[j]", "", "_[j]`" },
 		{ "Ljava/util/HashMap;::get", "[jit]", "Ljava/util/HashMap;::get`[jit]" },
@@ -266,8 +325,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_that_stay),
 		cmocka_unit_test(what_a_compiler_adds_is_cut),
-		cmocka_unit_test(what_a_rebuild_renumbers_is_cut),
-		cmocka_unit_test(scripts_have_no_line_and_no_checkout_path),
+		cmocka_unit_test(what_a_rebuild_draws_is_cut),
+		cmocka_unit_test(one_name_has_one_spelling),
+		cmocka_unit_test(files_tell_functions_apart),
+		cmocka_unit_test(a_key_has_parts),
+		cmocka_unit_test(scripts_have_their_file),
 		cmocka_unit_test(tiers_of_java_methods_are_cut),
 		cmocka_unit_test(unnamed_code_is_known_by_its_fingerprint),
 		cmocka_unit_test(modules_have_no_version_and_no_folder),
