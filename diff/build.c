@@ -32,6 +32,7 @@ void build_deinit(struct diff_build *build)
 {
 	build_release_trees(build);
 	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(build->leads_of[side]);
 		free(build->function_ids[side]);
 		free(build->met[side]);
 		free(build->present[side]);

@@ -53,6 +53,8 @@ struct diff_build {
 	/* the metric's mean value of one sample; 0 on both sides: the number of samples is not known */
 	double sample_weight[DIFF_SIDES];
 
+	bool *leads_of[DIFF_SIDES]; /* [profile function] those that lead stacks of this side alone (detail.h) */
+	struct profile_tree_cut cuts[DIFF_SIDES]; /* what the trees leave out */
 	struct profile_tree *trees[DIFF_SIDES];
 	/* [profile function] function of the diff, through `redirect`; PROFILE_NONE: it occurs in no stack */
 	uint32_t *function_ids[DIFF_SIDES];

@@ -6,9 +6,11 @@
 #include "diff/build.h"
 #include "diff/match/align.h"
 #include "diff/match/code.h"
+#include "diff/match/detail.h"
 #include "diff/match/frames.h"
 #include "diff/match/moved.h"
 #include "diff/match/renumber.h"
+#include "diff/match/truncated.h"
 #include "diff/match/union_tree.h"
 #include "diff/metric.h"
 #include "diff/order.h"
@@ -33,7 +35,20 @@
 static bool make_trees(struct diff_build *build, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (build->profiles[side] && !profile_tree_create(build->profiles[side], &build->trees[side], err))
+		if (build->profiles[side] &&
+			!profile_tree_create(build->profiles[side], NULL, &build->trees[side], err))
+			return false;
+	}
+	if (!build_two_sided(build) || build->is_grouped)
+		return true;
+	detail_level(build);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!build->cuts[side].leads && !build->cuts[side].inlined)
+			continue;
+		build->diff->without_inlined[side] = build->cuts[side].inlined;
+		profile_tree_destroy(build->trees[side]);
+		build->trees[side] = NULL;
+		if (!profile_tree_create(build->profiles[side], &build->cuts[side], &build->trees[side], err))
 			return false;
 	}
 	return true;
@@ -79,6 +94,7 @@ static bool compare_align(struct diff_build *build, struct error *err)
 	if (!build_two_sided(build) || build->is_grouped)
 		return make_union(build, err);
 	renumber_match(build);
+	truncated_match(build);
 	code_compare(build);
 	code_match_renamed(build, &renamed);
 	if (renamed > 0)

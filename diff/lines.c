@@ -21,8 +21,9 @@ struct diff_lines_walk {
 	size_t met_capacity, owner_count, owner_capacity;
 	uint64_t *masks; /* owned; [chain] bits of the places on it: what has no bit is not there */
 	size_t mask_capacity;
-	uint32_t metric;     /* value type */
-	struct hash_map ids; /* struct place_key to place */
+	uint32_t metric;      /* value type */
+	struct hash_map ids;  /* struct place_key to place */
+	bool without_inlined; /* only the last frame of a location is a node */
 };
 
 struct place_key {
@@ -61,6 +62,22 @@ static const struct profile_location *diff_lines_location_of(const struct diff_l
 	return &walk->profile->locations[walk->profile->stacks[stack].location];
 }
 
+/*
+ * Returns how many frames of a location are nodes of the tree, from the innermost on: the last one alone where inlined
+ * frames are left out.
+ */
+static uint32_t diff_lines_frames_of(const struct diff_lines_walk *walk, const struct profile_location *location)
+{
+	return walk->without_inlined ? 1 : location->line_count;
+}
+
+/* Returns the index of a frame's line in the profile. */
+static uint32_t diff_lines_line_at(
+	const struct diff_lines_walk *walk, const struct profile_location *location, uint32_t depth)
+{
+	return location->first_line + (walk->without_inlined ? location->line_count - 1 : depth);
+}
+
 /* ---- Frames ---- */
 
 /* A frame of a stack, which is one node of the tree. */
@@ -73,7 +90,7 @@ struct diff_lines_frame {
 static bool diff_lines_frame_up(const struct diff_lines_walk *walk, struct diff_lines_frame *frame)
 {
 	frame->node = walk->diff->nodes[frame->node].parent;
-	if (++frame->depth >= diff_lines_location_of(walk, frame->stack)->line_count) {
+	if (++frame->depth >= diff_lines_frames_of(walk, diff_lines_location_of(walk, frame->stack))) {
 		frame->stack = walk->profile->stacks[frame->stack].parent;
 		frame->depth = 0;
 	}
@@ -172,7 +189,7 @@ static void diff_lines_place_of(
 	if (!walk->wanted[key.function])
 		return;
 	if (depth < location->line_count) {
-		uint32_t *known = &walk->known[location->first_line + depth];
+		uint32_t *known = &walk->known[diff_lines_line_at(walk, location, depth)];
 
 		if (is_of_split_function(walk, location, depth))
 			return;
@@ -180,13 +197,13 @@ static void diff_lines_place_of(
 			*place = *known;
 			return;
 		}
-		line = &walk->profile->lines[location->first_line + depth];
+		line = &walk->profile->lines[diff_lines_line_at(walk, location, depth)];
 		key.file = line->file ? line->file : walk->profile->functions[line->function].file;
 		key.line = line->line;
 	}
 	diff_lines_add_place(walk, &key, line, place);
 	if (line)
-		walk->known[location->first_line + depth] = *place;
+		walk->known[diff_lines_line_at(walk, location, depth)] = *place;
 }
 
 /* ---- Chains ---- */
@@ -222,7 +239,7 @@ static void diff_lines_extend(struct diff_lines_walk *walk, uint32_t place, uint
 static void chain_stack(struct diff_lines_walk *walk, uint32_t stack)
 {
 	uint32_t chain = walk->lines->stack_chains[walk->profile->stacks[stack].parent], node = walk->nodes[stack];
-	uint32_t count = diff_lines_location_of(walk, stack)->line_count, place;
+	uint32_t count = diff_lines_frames_of(walk, diff_lines_location_of(walk, stack)), place;
 
 	count = count > 0 ? count : 1;
 	for (uint32_t depth = 0; depth < count; depth++) {
@@ -273,7 +290,7 @@ static void diff_lines_place_stacks(struct diff_lines_walk *walk, enum diff_side
 	}
 	for (uint32_t stack = (uint32_t)profile->stack_count; stack-- > 1;) {
 		uint32_t parent = profile->stacks[stack].parent, node = walk->nodes[stack];
-		uint32_t count = diff_lines_location_of(walk, stack)->line_count;
+		uint32_t count = diff_lines_frames_of(walk, diff_lines_location_of(walk, stack));
 
 		if (node == 0 || parent == 0 || walk->nodes[parent] != 0)
 			continue;
@@ -350,6 +367,7 @@ static void walk_init(struct diff_lines_walk *walk, enum diff_side side)
 	uint32_t most = 1;
 	bool is_counted;
 
+	walk->without_inlined = diff->without_inlined[side];
 	walk->metric = metric == PROFILE_NONE ? 0 : metric;
 	is_counted = profile->counts_of[walk->metric] != PROFILE_NONE;
 	for (size_t i = 0; i < profile->location_count; i++)

@@ -561,6 +561,7 @@ struct diff {
 	struct diff_instances instances;
 	struct diff_member *members; /* owned */
 	size_t member_count;
+	bool without_inlined[DIFF_SIDES]; /* the other side tells no inlined frames: those of this one are no nodes */
 	struct diff_layouts layouts;
 	struct diff_control control;
 	struct diff_requests requests[DIFF_SIDES];

@@ -16,6 +16,7 @@ struct links {
 
 struct builder {
 	const struct profile *profile;
+	const struct profile_tree_cut *cut;
 	struct profile_tree *tree;
 	size_t capacity, function_capacity, link_capacity;
 	uint32_t *identities; /* [function id] the first function with the same key */
@@ -105,19 +106,24 @@ static bool profile_tree_place_stacks(struct builder *b, struct error *err)
 		uint32_t node = tree->stack_nodes[profile->stacks[i].parent];
 
 		for (uint32_t k = location->line_count; k-- > 0;) {
-			uint32_t function = profile->lines[location->first_line + k].function;
+			uint32_t function = b->identities[profile->lines[location->first_line + k].function];
 
-			if (!tree_add_node(b, node, b->identities[function], &node, err))
+			if (b->cut && node == 0 && b->cut->leads && b->cut->leads[function])
+				continue;
+			if (!tree_add_node(b, node, function, &node, err))
 				return false;
+			if (b->cut && b->cut->inlined)
+				break;
 		}
 		tree->stack_nodes[i] = node;
 	}
 	return true;
 }
 
-bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err)
+bool profile_tree_create(const struct profile *profile, const struct profile_tree_cut *cut, struct profile_tree **tree,
+	struct error *err)
 {
-	struct builder b = { .profile = profile, .tree = calloc(1, sizeof(**tree)) };
+	struct builder b = { .profile = profile, .cut = cut, .tree = calloc(1, sizeof(**tree)) };
 	bool ok;
 
 	if (!b.tree)

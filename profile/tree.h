@@ -16,8 +16,16 @@ struct profile_tree {
 	uint32_t *stack_nodes; /* [stack id of the profile] its leaf's node */
 };
 
+/* What a tree leaves out of stacks. The time of a frame that is left out is that of the frame which it is in. */
+struct profile_tree_cut {
+	const bool *leads; /* [function] borrowed: frames of these are left out where they lead; NULL: none */
+	bool inlined;      /* inlined frames are left out */
+};
+
+/* `cut` NULL: nothing is left out. */
 COMMON_MUST_CHECK
-bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err);
+bool profile_tree_create(const struct profile *profile, const struct profile_tree_cut *cut, struct profile_tree **tree,
+	struct error *err);
 void profile_tree_destroy(struct profile_tree *tree);
 
 static inline void profile_tree_cleanup(struct profile_tree **tree)

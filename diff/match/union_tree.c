@@ -344,7 +344,10 @@ static void mark_out_of_line(const struct diff_build *build, enum diff_side side
 	const struct profile_tree *tree = build->trees[side];
 
 	for (size_t stack = 1; stack < profile->stack_count; stack++) {
-		uint32_t lines = profile->locations[profile->stacks[stack].location].line_count;
+		/* Where inlined frames are left out, a location has the frame of the function that contains the code.
+		 */
+		uint32_t lines =
+			build->cuts[side].inlined ? 1 : profile->locations[profile->stacks[stack].location].line_count;
 		uint32_t node = tree->stack_nodes[stack];
 
 		for (uint32_t i = 1; i < lines && node != 0; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/warnings.h"
 
+#include "diff/match/detail.h"
 #include "diff/match/interrupts.h"
 #include "diff/metric.h"
 #include "diff/statistics/load.h"
@@ -650,6 +651,15 @@ static void compare_conditions(struct diff_build *build)
 	}
 }
 
+/* Says what the stacks of one side alone tell, which is left out. */
+static void name_detail(struct diff_build *build)
+{
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
+
+	if (detail_describe(build, &text))
+		warnings_add(build->diff, false, text.data);
+}
+
 bool warnings_collect(struct diff_build *build, struct error *err)
 {
 	build->diff->warnings = memory_zeroed(MAX_WARNINGS, sizeof(*build->diff->warnings));
@@ -662,6 +672,7 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 		return true;
 	}
 	compare_work(build);
+	name_detail(build);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		check_lost(build, (enum diff_side)side);
 		warnings_check_exits(build, (enum diff_side)side);

@@ -41,7 +41,7 @@ static void use(struct profile *profile)
 	struct error err;
 
 	buffer_init(&file, MAX_OUTPUT_BYTES);
-	must(profile_validate(profile, &err) && profile_tree_create(profile, &tree, &err));
+	must(profile_validate(profile, &err) && profile_tree_create(profile, NULL, &tree, &err));
 	must(profile_write_pprof(profile, &file, &err));
 	must(foreign_read(file.data, file.size, "again", &again, &err));
 	for (uint32_t v = 0; v < profile->value_type_count; v++)
@@ -53,7 +53,7 @@ static void use(struct profile *profile)
 		must(again->run_count == 2 * profile->run_count);
 	must(profile_classify_waits(profile, any_class, NULL, &err));
 	profile_tree_destroy(TAKE(tree));
-	must(profile_tree_create(profile, &tree, &err));
+	must(profile_tree_create(profile, NULL, &tree, &err));
 	buffer_deinit(&file);
 }
 

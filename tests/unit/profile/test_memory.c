@@ -77,7 +77,7 @@ static bool makes_a_tree(const struct inputs *in, struct error *err)
 {
 	CLEANUP(profile_tree_cleanup) struct profile_tree *tree = NULL;
 
-	return profile_tree_create(in->profile, &tree, err);
+	return profile_tree_create(in->profile, NULL, &tree, err);
 }
 
 static bool finds_nameless(const struct inputs *in, struct error *err)

@@ -9,7 +9,7 @@ static struct profile_tree *tree_of(const struct profile *profile)
 	struct profile_tree *tree;
 	struct error err;
 
-	if (!profile_tree_create(profile, &tree, &err))
+	if (!profile_tree_create(profile, NULL, &tree, &err))
 		fail_msg("%s", err.message);
 	assert_int_equal(tree->parents[0], PROFILE_NONE);
 	assert_int_equal(tree->functions[0], PROFILE_NONE);
