@@ -201,7 +201,8 @@ static bool cli_cmd_history_work(struct command_history *command, int *code, str
 			command->reading.label_count
 				? "none of the profiles has these labels; 'kelvin report FILE' shows the labels of one"
 				: "there is no profile to make a history of; name the files that 'kelvin record' or 'kelvin watch' made");
-	if (!history_create(set, &command->history, &history, err) || !cmd_history_show(command, history, &cache, err))
+	if (!summary_match_functions(set, err) || !history_create(set, &command->history, &history, err) ||
+		!cmd_history_show(command, history, &cache, err))
 		return false;
 	*code = cmd_history_check_limits(command, history);
 	if (command->cache_path[0] && history_files_make_cache(&command->files, &command->reading, &cache, set, &kept))

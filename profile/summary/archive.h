@@ -17,7 +17,7 @@
  *binaries; of each: module, path, build id (strings), u8 is_program number of rows; of each: function as difference to
  *the row before, u8 of ARCHIVE_ROW_*, and what that says
  */
-enum { ARCHIVE_MAGIC = 0x4d55534b, ARCHIVE_VERSION = 1 };
+enum { ARCHIVE_MAGIC = 0x4d55534b, ARCHIVE_VERSION = 2 };
 
 enum {
 	ARCHIVE_TIME_OF_FILE = 1,

@@ -157,15 +157,26 @@ static void archive_put_row(
 		buffer_append(out, &row->fingerprint, sizeof(row->fingerprint));
 }
 
+/* The rows that a profile has itself. */
+static const struct summary_row *archive_rows(const struct summary *summary)
+{
+	return summary->own_rows ? summary->own_rows : summary->rows;
+}
+
+static size_t archive_row_count(const struct summary *summary)
+{
+	return summary->own_rows ? summary->own_row_count : summary->row_count;
+}
+
 static void archive_put_summary(struct archive_writing *w, const struct summary *summary, struct buffer *out)
 {
 	uint32_t after = 0;
 
 	archive_put_head(w, summary, out);
-	buffer_append_varint(out, summary->row_count);
-	for (size_t i = 0; i < summary->row_count; i++) {
-		archive_put_row(w, &summary->rows[i], after, out);
-		after = w->functions[summary->rows[i].function];
+	buffer_append_varint(out, archive_row_count(summary));
+	for (size_t i = 0; i < archive_row_count(summary); i++) {
+		archive_put_row(w, &archive_rows(summary)[i], after, out);
+		after = w->functions[archive_rows(summary)[i].function];
 	}
 }
 
@@ -173,15 +184,15 @@ static void archive_put_summary(struct archive_writing *w, const struct summary 
 
 static void archive_meet_functions(struct archive_writing *w, const struct summary *summary)
 {
-	for (size_t i = 0; i < summary->row_count; i++) {
-		uint32_t function = summary->rows[i].function;
+	for (size_t i = 0; i < archive_row_count(summary); i++) {
+		uint32_t function = archive_rows(summary)[i].function;
 
 		if (w->functions[function] == UINT32_MAX) {
 			w->functions[function] = (uint32_t)w->function_count;
 			w->function_order[w->function_count++] = function;
 		}
-		if (summary->rows[i].fingerprint)
-			w->fingerprints[function] = summary->rows[i].fingerprint;
+		if (archive_rows(summary)[i].fingerprint)
+			w->fingerprints[function] = archive_rows(summary)[i].fingerprint;
 	}
 }
 

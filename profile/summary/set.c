@@ -35,6 +35,7 @@ bool summary_set_create(struct summary_set **set, struct error *err)
 static void set_free_summary(struct summary *summary)
 {
 	free(summary->rows);
+	free(summary->own_rows);
 	free(summary->binaries);
 }
 
@@ -154,7 +155,7 @@ static bool set_is_in_order(const struct summary *summary)
 	return true;
 }
 
-static void set_finish_rows(struct summary *summary)
+void summary_sort_rows(struct summary *summary)
 {
 	struct summary_row *rows = summary->rows;
 	size_t kept = 0;
@@ -204,7 +205,7 @@ bool summary_finish(struct summary_set *set, struct error *err)
 	struct summary *last = &set->items[set->count - 1];
 	struct summary_row *exact;
 
-	set_finish_rows(last);
+	summary_sort_rows(last);
 	set_finish_binaries(last, set->strings);
 	set->index->row_capacity = last->row_count;
 	if (last->row_count == 0) {

@@ -55,11 +55,13 @@ struct summary {
 	uint64_t samples; /* 0: not counted */
 	double lost;      /* share of samples that were lost, or whose stacks were cut */
 	uint64_t runs;
-	bool whole_commands;             /* each run is a command from start to exit: costs are compared per run */
-	enum profile_work_source work;   /* what counts requests */
-	uint32_t work_event;             /* string, as profile_requests.event */
-	double requests;                 /* that were answered; 0: not counted */
-	struct summary_row *rows;        /* owned; by function, each once, without those that have no value */
+	bool whole_commands;           /* each run is a command from start to exit: costs are compared per run */
+	enum profile_work_source work; /* what counts requests */
+	uint32_t work_event;           /* string, as profile_requests.event */
+	double requests;               /* that were answered; 0: not counted */
+	struct summary_row *rows;      /* owned; by function, each once, without those that have no value */
+	struct summary_row *own_rows;  /* owned: before summary_match_functions() changed them; NULL: it did not */
+	size_t own_row_count;
 	struct summary_binary *binaries; /* owned; by module, then build id */
 	size_t row_count, binary_count;
 };
@@ -110,6 +112,21 @@ COMMON_MUST_CHECK
 bool summary_add_binary(struct summary_set *set, const struct summary_binary *binary, struct error *err);
 COMMON_MUST_CHECK
 bool summary_finish(struct summary_set *set, struct error *err);
+
+/*
+ * Sorts a summary's rows by function, adds up those of one, and leaves out those without a value. summary_finish() has
+ * done so, for whoever changed rows since.
+ */
+void summary_sort_rows(struct summary *summary);
+
+/*
+ * Matches functions that have other keys in other profiles, by the templates of their names (profile_key_template()):
+ * their rows become those of the latest of them, beside what a profile has itself. Where a profile has several of one
+ * template, and profiles have other ones, all of them are one function, whose time is their sum. It does not depend on
+ * the order of the profiles.
+ */
+COMMON_MUST_CHECK
+bool summary_match_functions(struct summary_set *set, struct error *err);
 
 /* Takes the last summary out again; strings and functions that it brought stay. */
 void summary_drop_last(struct summary_set *set);

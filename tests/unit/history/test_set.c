@@ -178,9 +178,89 @@ static void without_memory_the_process_ends(void **state)
 		failing_malloc_end(fills_a_set(&err), &err);
 }
 
+/* ---- Functions that have other keys in other profiles ---- */
+
+/* Adds a profile whose functions are named, up to NULL, each with a time of its place times 100. */
+static void add_named(struct summary_set *set, const char *const *keys)
+{
+	struct summary *summary;
+	struct error err;
+
+	assert_true(summary_add_empty(set, &summary, &err));
+	for (size_t i = 0; keys[i]; i++) {
+		struct summary_function function = { 0 };
+		struct summary_row row = { .self = 100 * (double)(i + 1), .total = 100 * (double)(i + 1) };
+
+		assert_true(string_table_add(set->strings, keys[i], strlen(keys[i]), &function.key, &err));
+		function.name = function.shown = function.key;
+		assert_true(summary_add_function(set, &function, &row.function, &err));
+		assert_true(summary_add_row(set, &row, &err));
+	}
+	assert_true(summary_finish(set, &err));
+}
+
+static double self_of(const struct summary_set *set, size_t profile, const char *name)
+{
+	double self = 0;
+
+	for (size_t i = 0; i < set->items[profile].row_count; i++)
+		if (strcmp(summary_string(set, set->functions[set->items[profile].rows[i].function].name), name) == 0)
+			self += set->items[profile].rows[i].self;
+	return self;
+}
+
+static void functions_with_other_keys_are_matched(void **state)
+{
+	static const char *const profiles[][5] = {
+		{ "S.lambda$main$3`m", "parse /srv/r1/a.js`m", "run.func1`m", "run.func2`m" },
+		{ "S.lambda$main$5`m", "parse /srv/r2/a.js`m", "run.func1`m", "run.func2`m" },
+		{ "S.lambda$main$4`m", "parse /srv/r3/a.js`m", "run.func1`m", "run.func2`m" },
+	};
+	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
+	struct error err;
+
+	assert_true(summary_set_create(&set, &err));
+	for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++)
+		add_named(set, profiles[i]);
+	assert_true(summary_match_functions(set, &err));
+	for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
+		assert_int_equal(set->items[i].row_count, 4);
+		assert_float_equal(self_of(set, i, "S.lambda$main$4`m"), 100, 0);
+		assert_float_equal(self_of(set, i, "parse /srv/r3/a.js`m"), 200, 0);
+		assert_float_equal(self_of(set, i, "run.func1`m"), 300, 0);
+		assert_float_equal(self_of(set, i, "run.func2`m"), 400, 0);
+	}
+	/* What is kept is what each profile has itself. */
+	assert_int_equal(set->items[0].own_row_count, 4);
+	assert_null(set->items[2].own_rows);
+}
+
+/* One was inserted: nothing tells which of the others is which. */
+static void functions_that_nothing_tells_apart_are_one(void **state)
+{
+	static const char *const profiles[][5] = {
+		{ "S.lambda$main$0`m", "S.lambda$main$1`m", "other`m" },
+		{ "S.lambda$main$0`m", "S.lambda$main$1`m", "S.lambda$main$2`m", "other`m" },
+		{ "S.lambda$main$0`other", "S.lambda$main$1`other" },
+	};
+	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
+	struct error err;
+
+	assert_true(summary_set_create(&set, &err));
+	for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++)
+		add_named(set, profiles[i]);
+	assert_true(summary_match_functions(set, &err));
+	assert_float_equal(self_of(set, 0, "S.lambda$main$* (3 functions)"), 300, 0);
+	assert_float_equal(self_of(set, 1, "S.lambda$main$* (3 functions)"), 600, 0);
+	assert_float_equal(self_of(set, 0, "other`m"), 300, 0);
+	assert_int_equal(set->items[2].row_count, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_with_other_keys_are_matched),
+		cmocka_unit_test(functions_that_nothing_tells_apart_are_one),
 		cmocka_unit_test(a_function_is_one_by_its_key_and_as_the_latest_profile_has_it),
 		cmocka_unit_test(rows_are_found_by_function_and_each_is_there_once),
 		cmocka_unit_test(a_summary_without_rows_has_none),
