@@ -7,6 +7,9 @@
 #include <ctype.h>
 #include <string.h>
 
+/* What stands for a number or a hash that was left out. */
+static const char template_hole = '#';
+
 struct template_scan {
 	const char *start, *at, *end; /* of the name */
 	struct buffer *out;
@@ -25,7 +28,7 @@ static size_t token_size(struct template_token t)
 static void append_hole(struct template_scan *scan, bool is_number)
 {
 	scan->has_numbers |= is_number;
-	buffer_append_byte(scan->out, PROFILE_TEMPLATE_HOLE);
+	buffer_append_byte(scan->out, (uint8_t)template_hole);
 }
 
 /* ---- What a token is ---- */
@@ -125,7 +128,7 @@ static bool is_ordinal(const struct template_scan *scan, struct template_token n
 		return true;
 	if (*before == '_' && before > scan->start && before[-1] != '_')
 		return token_size(number) >= LARGE || template_is_numbered(token_before(scan, before)) ||
-		       (scan->out->size >= 2 && scan->out->data[scan->out->size - 2] == PROFILE_TEMPLATE_HOLE);
+		       (scan->out->size >= 2 && scan->out->data[scan->out->size - 2] == template_hole);
 	return *before == ' ' ? template_is_numbered(token_before(scan, before)) : !strchr("<,(", *before);
 }
 
@@ -438,4 +441,14 @@ bool profile_key_template(const char *key, struct buffer *out)
 		scan.has_numbers = true;
 	}
 	return scan.has_numbers;
+}
+
+void profile_shown_template(const char *key, struct buffer *out)
+{
+	size_t at = out->size;
+
+	profile_key_template(key, out);
+	for (; !out->failed && at < out->size; at++)
+		if (out->data[at] == template_hole)
+			out->data[at] = '*';
 }

@@ -3,9 +3,6 @@
 
 #include "common/common.h"
 
-/* What stands for a number or a hash that was left out. */
-#define PROFILE_TEMPLATE_HOLE '#'
-
 /*
  * Appends the template of a function's key (profile_function_key()): the words of its name that stay when a compiler, a
  * run time or a release script numbers it anew. Numbers that count what has no name, hashes, addresses, versions and
@@ -20,3 +17,6 @@
  * another build.
  */
 bool profile_key_template(const char *key, struct buffer *out);
+
+/* Appends the same as people read it, with "*" for what was left out: `Svc.lambda$main$*`. */
+void profile_shown_template(const char *key, struct buffer *out);

@@ -509,9 +509,7 @@ static void name_group(struct renumbering *r, uint32_t group)
 	if (names_has_none(renumber_key(r, group)))
 		buffer_append_string(&text, "[unnamed]");
 	else
-		profile_key_template(renumber_key(r, group), &text);
-	for (size_t i = 0; i < text.size; i++)
-		text.data[i] = text.data[i] == PROFILE_TEMPLATE_HOLE ? '*' : text.data[i];
+		profile_shown_template(renumber_key(r, group), &text);
 	align_name_group(r->build, group, text.data ? text.data : "");
 }
 

@@ -93,9 +93,7 @@ static bool match_add_group(struct matching *matching, struct match_class *class
 	struct summary_function group = set->functions[class->latest];
 	const char *key = summary_string(set, group.key);
 
-	profile_key_template(key, &text);
-	for (size_t i = 0; i < text.size; i++)
-		text.data[i] = text.data[i] == PROFILE_TEMPLATE_HOLE ? '*' : text.data[i];
+	profile_shown_template(key, &text);
 	buffer_printf(&text, " (%zu functions)", class->most);
 	if (!buffer_ok(&text, err) || !string_table_add(set->strings, text.data, text.size, &group.name, err))
 		return false;
