@@ -109,7 +109,7 @@ static void captured_take_outcome(struct captured *child, struct captured_outcom
 	outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_BASE + WTERMSIG(status);
 	captured_take_text(child->out, &outcome->out);
 	captured_take_text(child->said, &outcome->said);
-	/* What it has started ends with it. */
+	/* The signal ends all that the child has started as well. */
 	(void)kill(-child->pid, SIGKILL);
 	close_streams(child);
 }

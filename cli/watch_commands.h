@@ -4,7 +4,7 @@
 #include "cli/labels.h"
 #include "sampler/sampler.h"
 
-/* What children of a watch do, in its directory; each returns its exit code. */
+/* The work of the children of a watch, in its directory; each function returns its exit code. */
 
 /*
  * Does the work of the watch by the program's commands. A recording has labels that tell which build the main process

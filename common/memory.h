@@ -14,7 +14,7 @@
  * containers of this folder, which it shares with all others, then fail with ERROR_MEMORY.
  */
 
-/* What an allocation lacked. */
+/* The memory that an allocation lacked. */
 struct memory_need {
 	uint64_t bytes;  /* 0: nothing was lacking */
 	uint64_t in_use; /* bytes of the heap at that time */

@@ -243,7 +243,7 @@ struct diff_member {
 	uint32_t function;  /* of the diff */
 	uint32_t name, key; /* strings */
 	enum diff_side side;
-	double raw_self, raw_total; /* in the total, recursion is counted as often as it occurs */
+	double raw_self, raw_total; /* in the metric's unit; the total counts recursion as often as it occurs */
 };
 
 /*
@@ -559,7 +559,7 @@ struct diff {
 	struct diff_evidence evidence;
 	struct diff_runs runs;
 	struct diff_instances instances;
-	struct diff_member *members; /* owned */
+	struct diff_member *members; /* owned; by function */
 	size_t member_count;
 	bool without_inlined[DIFF_SIDES]; /* the other side tells no inlined frames: those of this one are no nodes */
 	struct diff_layouts layouts;

@@ -109,6 +109,23 @@ static void move_functions(struct diff_function *functions, struct order_entry *
 	}
 }
 
+static int order_compare_members(const void *a, const void *b)
+{
+	const struct diff_member *x = a, *y = b;
+
+	if (x->function != y->function)
+		return ORDER(x->function, y->function);
+	return x->side != y->side ? ORDER(x->side, y->side) : ORDER(x->name, y->name);
+}
+
+static void order_members(struct diff *diff, const uint32_t *new_ids)
+{
+	for (size_t i = 0; i < diff->member_count; i++)
+		diff->members[i].function = new_ids[diff->members[i].function];
+	if (diff->member_count > 0)
+		qsort(diff->members, diff->member_count, sizeof(*diff->members), order_compare_members);
+}
+
 void order_functions(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
@@ -132,6 +149,5 @@ void order_functions(struct diff_build *build)
 	changes_reorder(diff, new_ids);
 	cause_reorder(&diff->cause, new_ids);
 	instances_reorder(diff, new_ids);
-	for (size_t i = 0; i < diff->member_count; i++)
-		diff->members[i].function = new_ids[diff->members[i].function];
+	order_members(diff, new_ids);
 }

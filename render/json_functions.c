@@ -85,12 +85,12 @@ static enum diff_state overall_state(const struct diff_function *f)
 /* Writes the functions of a group, which nothing tells apart from build to build. */
 static void json_functions_put_members(const struct diff *diff, uint32_t function, struct buffer *out)
 {
+	size_t first = BISECT(diff->member_count, at, diff->members[at].function < function);
+
 	json_text_list(out, "members");
-	for (size_t i = 0; i < diff->member_count; i++) {
+	for (size_t i = first; i < diff->member_count && diff->members[i].function == function; i++) {
 		const struct diff_member *member = &diff->members[i];
 
-		if (member->function != function)
-			continue;
 		json_text_open(out, '{');
 		json_text_member(out, "name", diff_string(diff, member->name));
 		json_text_member_word(out, "side", diff_side_name(member->side));

@@ -277,7 +277,7 @@ void child_keep(const int *descriptors, size_t count)
 		_exit(1);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = descriptors[i];
-	/* What a sanitizer finds in the process is to be read somewhere. */
+	/* A sanitizer writes what it finds in the process to standard error, which has to be read somewhere. */
 	if (child_is_sanitized())
 		sorted[count++] = STDERR_FILENO;
 	qsort(sorted, count, sizeof(*sorted), child_compare_descriptors);

@@ -38,8 +38,8 @@ struct filter_set {
 		(rules), sizeof(rules) / sizeof((rules)[0])                                                            \
 	}
 
-/* Of a process that works on bytes: it has its memory, but for code, makes threads, reads what is open and the clock,
- * and ends. */
+/* Rules for a process that works on bytes: it has its memory, but for code, makes threads, reads what is open and the
+ * clock, and ends. */
 extern const struct filter_set filter_of_work;
 
 /*

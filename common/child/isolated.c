@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What a machine does not allow, all readers lack: `kelvin doctor` tells. */
+/* A machine that does not allow a part refuses it to all readers: `kelvin doctor` tells. */
 static void isolated_confine(const struct isolated_limits *limits)
 {
 	static const struct filter_rule opens[] = { FILTER_OPENS };

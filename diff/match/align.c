@@ -124,7 +124,8 @@ static bool align_add_function(
 	return true;
 }
 
-/* What the table has a function for. Where a compiler counts functions, one of the other side may have its number. */
+/* The key of an entry of the table of functions. Where a compiler counts functions, one of the other side may have its
+ * number. */
 struct align_entry_key {
 	uint32_t key;
 	uint32_t side; /* of a key that has a number; DIFF_SIDES: of either side */
@@ -282,9 +283,8 @@ void align_name_group(struct diff_build *build, uint32_t group, const char *word
 	size_t counts[DIFF_SIDES] = { 0 };
 	uint32_t *name = &diff->functions[group].name;
 
-	for (size_t i = 0; i < diff->member_count; i++)
-		if (diff->members[i].function == group)
-			counts[diff->members[i].side]++;
+	for (size_t i = diff->member_count; i-- > 0 && diff->members[i].function == group;)
+		counts[diff->members[i].side]++;
 	if (counts[DIFF_BASE] == counts[DIFF_HEAD])
 		build_text(diff, name, "%s (%zu functions)", words, counts[DIFF_HEAD]);
 	else

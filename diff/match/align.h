@@ -28,7 +28,7 @@ void align_add_to_group(struct diff_build *build, enum diff_side side, uint32_t 
 void align_add_member(struct diff_build *build, enum diff_side side, uint32_t function, uint32_t into,
 	const struct match_surroundings *around);
 
-/* Names a group once it has all its members: "WORDS (16 and 17 functions)". */
+/* Names a group right after its members were added, all of them: "WORDS (16 and 17 functions)". */
 void align_name_group(struct diff_build *build, uint32_t group, const char *words);
 
 /* Returns whether `function` was not merged into another one and occurs on `side` only. */

@@ -10,7 +10,7 @@ static const double most_self = 0.02;
 /* By this part of that time the frames behind them are of functions that the other side has. */
 static const double least_behind = 0.5;
 
-/* What a side has of a function, which is known by its first id in the tree. */
+/* A function of a side, which is known by its first id in the tree. Times are raw, in the metric's unit. */
 struct detail_function {
 	uint32_t name; /* numbered by templates; 0: the function is in no stack */
 	double self, total;
@@ -27,12 +27,14 @@ struct detail_side {
 struct detail {
 	struct diff_build *build;
 	struct string_table *templates; /* owned */
+	struct string_table *processes; /* owned: names of processes, threads and commands of both sides */
 	struct detail_side sides[DIFF_SIDES];
 };
 
 static void detail_deinit(struct detail *detail)
 {
 	string_table_destroy(detail->templates);
+	string_table_destroy(detail->processes);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(detail->sides[side].functions);
 		free(detail->sides[side].self);
@@ -41,25 +43,32 @@ static void detail_deinit(struct detail *detail)
 	}
 }
 
-/* Returns whether a profile has a process or a thread of that name, or is of a command of it. */
-static bool is_process(const struct profile *profile, const char *name)
+/* Enters the names of a profile's processes and threads, and that of the program that its command runs. */
+static void enter_processes(struct string_table *names, const struct profile *profile)
 {
-	const char *command = profile_string(profile, profile->facts.command);
-	size_t bytes = strcspn(command, " "), size = strlen(name);
+	const char *command = profile_string(profile, profile->facts.command), *start;
+	size_t bytes = strcspn(command, " ");
 
-	while (bytes > 0 && memchr(command, '/', bytes)) {
-		const char *behind = (const char *)memchr(command, '/', bytes) + 1;
+	start = memrchr(command, '/', bytes);
+	start = start ? start + 1 : command;
+	(void)string_table_enter(names, start, (size_t)(command + bytes - start));
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const uint32_t strings[] = { profile->threads[i].name, profile->threads[i].process_name };
 
-		bytes -= (size_t)(behind - command);
-		command = behind;
+		for (size_t k = 0; k < sizeof(strings) / sizeof(strings[0]); k++)
+			(void)string_table_enter(names, profile_string(profile, strings[k]),
+				string_table_size(profile->strings, strings[k]));
 	}
-	if (size > 0 && bytes == size && memcmp(command, name, size) == 0)
-		return true;
-	for (size_t i = 0; i < profile->thread_count; i++)
-		if (strcmp(profile_string(profile, profile->threads[i].name), name) == 0 ||
-			strcmp(profile_string(profile, profile->threads[i].process_name), name) == 0)
-			return size > 0;
-	return false;
+}
+
+/* Returns whether a process, a thread or a command of either side has the name of a function. */
+static bool is_process(
+	const struct detail *detail, const struct profile *profile, const struct profile_function *function)
+{
+	size_t size = string_table_size(profile->strings, function->name);
+
+	return size > 0 &&
+	       string_table_find(detail->processes, profile_string(profile, function->name), size) != UINT32_MAX;
 }
 
 static bool tells_inlined(const struct profile *profile)
@@ -82,16 +91,13 @@ static void number_names(struct detail *detail, enum diff_side side)
 		const struct profile_function *of = &profile->functions[tree->functions[node]];
 		struct detail_function *function = &known->functions[tree->functions[node]];
 
+		function->is_of_process |= tree->parents[node] == 0 && is_process(detail, profile, of);
 		if (function->name != 0)
 			continue;
 		text.size = 0;
 		buffer_append_byte(&text, ' ');
 		profile_key_template(profile_string(profile, of->key), &text);
 		function->name = string_table_enter(detail->templates, text.data, text.size);
-		function->is_of_process =
-			tree->parents[node] == 0 &&
-			(is_process(detail->build->profiles[DIFF_BASE], profile_string(profile, of->name)) ||
-				is_process(detail->build->profiles[DIFF_HEAD], profile_string(profile, of->name)));
 	}
 	known->has_inlined = tells_inlined(profile);
 }
@@ -131,9 +137,11 @@ static bool may_lead(const struct detail *detail, enum diff_side side, uint32_t 
 	return of->is_of_process || (with_functions && !detail->sides[!side].has_name[of->name]);
 }
 
-/* Of a side's time, what is below leading frames, and below those of functions; and what stands behind them. */
+/* Parts of a side's time, from 0 to 1. */
 struct detail_lead {
-	double led, by_functions, behind;
+	double led;          /* below leading frames */
+	double by_functions; /* below those that stand for no process */
+	double behind;       /* in frames right behind the leading ones whose functions the other side has, too */
 };
 
 static void measure_lead(
@@ -268,6 +276,9 @@ void detail_level(struct diff_build *build)
 		!begins_otherwise(build, DIFF_BASE) && !begins_otherwise(build, DIFF_HEAD))
 		return;
 	detail.templates = string_table_begin(SIZE_MAX / 2);
+	detail.processes = string_table_begin(SIZE_MAX / 2);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		enter_processes(detail.processes, build->profiles[side]);
 	number_names(&detail, DIFF_BASE);
 	number_names(&detail, DIFF_HEAD);
 	for (int side = 0; side < DIFF_SIDES; side++)

@@ -9,7 +9,7 @@
 
 int names_compare(const char *a, const char *b)
 {
-	/* What is longer than any compiler writes is compared by its beginning, then byte by byte. */
+	/* A name that is longer than any compiler writes is compared by its beginning, then byte by byte. */
 	enum { MOST_NAME = 1024 };
 	size_t a_size = strlen(a) - strlen(profile_split_key(a).module),
 	       b_size = strlen(b) - strlen(profile_split_key(b).module);

@@ -3,7 +3,7 @@
 
 #include "common/common.h"
 
-/* What the keys of two functions (profile/identity.h) have in common. */
+/* Comparisons of the keys of two functions (profile/identity.h). Keys are borrowed, and not NULL. */
 
 /* Compares their names with their files, without their modules, in the order of their numbers: 9 comes before 10. */
 int names_compare(const char *a, const char *b);

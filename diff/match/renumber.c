@@ -17,7 +17,7 @@
  * order of docs/decisions/122-one-matching.md, whose tests hold what they decide.
  */
 static const double code_cost = 4;       /* machine code is known and another; half of it: not known */
-static const double file_cost = 2;       /* the file's name is another */
+static const double file_cost = 2;       /* times the part of the file's path that is another */
 static const double callers_cost = 2;    /* times the share of callers that are others */
 static const double callees_cost = 2;    /* likewise */
 static const double self_cost = 0.5;     /* times the difference of self time in parts of the total */
@@ -235,17 +235,7 @@ static void list_classes(struct renumbering *r, bool *contested)
 
 static size_t first_piece(const struct code_pieces *pieces, uint32_t function)
 {
-	size_t low = 0, high = pieces->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pieces->items[middle].function < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(pieces->count, at, pieces->items[at].function < function);
 }
 
 /* Compares the code of two functions that are two in the table. */
@@ -298,7 +288,8 @@ static struct pair_cost cost_of_pair(const struct renumbering *r, uint32_t base,
 	bool has_one_module = modules_are_one(r, base, head);
 	struct pair_cost pair = { .noise = fmax(callers_cost, callees_cost) * likeness.noise };
 
-	/* Of one name in one module there may be stacks of two tools, which do not reach equally far. */
+	/* Stacks of two tools do not reach equally far, so a function of one name in one module may have other callers.
+	 */
 	if (code != DIFF_CODE_SAME && likeness.is_substantial &&
 		!(has_one_module && names_are_one(keys[DIFF_BASE], keys[DIFF_HEAD])) &&
 		(likeness.callers < least_overlap || (likeness.calls_much && likeness.callees < least_overlap))) {
