@@ -13,11 +13,6 @@ bool name_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || ((unsigned char)c & 0x80);
 }
 
-bool name_has(const char *at, const char *text)
-{
-	return strncmp(at, text, strlen(text)) == 0;
-}
-
 /* Returns the end of an operator's sign that looks like brackets: of `<<` in `operator<<`. */
 static const char *skip_sign(const char *at)
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <string.h>
 
 /* Reads the name of a function piece by piece. Names are foreign bytes: nothing is expected of their brackets. */
 
@@ -21,5 +22,8 @@ const char *name_skip(const char *at);
 /* Returns whether the file [file, end) is one of a language whose programs are run from their sources, by its name. */
 bool name_is_script(const char *file, const char *end);
 
-/* Returns whether the name continues with `text` at `at`. */
-bool name_has(const char *at, const char *text);
+/* Returns whether the name continues with `text`, which is not empty, at `at`: mostly it does not by its first byte. */
+static inline bool name_has(const char *at, const char *text)
+{
+	return *at == *text && strncmp(at, text, strlen(text)) == 0;
+}

@@ -19,13 +19,15 @@ enum { MOST_BYTES = 1 << 16 };
  */
 static size_t go_directories(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~%-";
-	const char *package = name;
-	size_t size;
+	const char *package = name, *end = name;
 
-	while ((size = strspn(package, letters)) > 0 && package[size] == '/')
-		package += size + 1;
-	return memchr(package, '.', size) ? (size_t)(package - name) : 0;
+	for (;; end++) {
+		if (*end == '/' && end > package)
+			package = end + 1;
+		else if (!isalnum((unsigned char)*end) && (*end == '\0' || !strchr("_.~%-", *end)))
+			break;
+	}
+	return memchr(package, '.', (size_t)(end - package)) ? (size_t)(package - name) : 0;
 }
 
 /* Returns the length of the version at the end of a package's path: of `v2` in `v2.Parse`; 0: it is none. */

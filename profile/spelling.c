@@ -194,21 +194,21 @@ static const char *skip_abi_tag(const char *at, const char *end)
 	return close ? close + 1 : at;
 }
 
-static const char *spelling_append_form(const char *at, const char *end, bool is_word_before, struct buffer *out)
+/* Returns the end of a form at `at`, and what stands for it; `at`: there is none. */
+static const char *skip_form(const char *at, const char *end, const char **to)
 {
 	const char *behind = skip_abi_tag(at, end);
 
+	*to = "";
 	if (behind > at)
 		return behind;
 	for (size_t i = 0; i < sizeof(spelling_forms) / sizeof(spelling_forms[0]); i++) {
 		const struct spelling_form *form = &spelling_forms[i];
-		size_t size = strlen(form->from);
 
-		if (size > (size_t)(end - at) || memcmp(at, form->from, size) != 0 ||
-			(is_word_before && name_is_word(*at)))
+		if (!name_has(at, form->from) || strlen(form->from) > (size_t)(end - at))
 			continue;
-		buffer_append_string(out, form->to);
-		return at + size;
+		*to = form->to;
+		return at + strlen(form->from);
 	}
 	return at;
 }
@@ -265,17 +265,24 @@ static void drop_default_arguments(struct buffer *out, size_t from)
 static void append_native(struct spelling_span s, struct buffer *out)
 {
 	size_t from = out->size;
+	const char *plain = s.start; /* behind what was appended so far */
 
-	for (const char *at = s.start; at < s.end;) {
-		const char *behind = spelling_append_form(at, s.end, at > s.start && name_is_word(at[-1]), out);
+	for (const char *at = s.start, *behind; at < s.end; at = behind) {
+		const char *to = "";
 
-		if (behind == at) {
-			if (*at != ' ' || !is_optional_space(at, s.start, s.end))
-				buffer_append_byte(out, (uint8_t)*at);
-			behind++;
+		behind = skip_form(at, s.end, &to);
+		if (behind > at || (*at == ' ' && is_optional_space(at, s.start, s.end))) {
+			behind += behind == at;
+			buffer_append(out, plain, (size_t)(at - plain));
+			buffer_append_string(out, to);
+			plain = behind;
 		}
-		at = behind;
+		/* No form begins within a word. */
+		behind += behind == at;
+		while (behind < s.end && name_is_word(behind[-1]) && name_is_word(*behind))
+			behind++;
 	}
+	buffer_append(out, plain, (size_t)(s.end - plain));
 	if (out->failed || out->size == from)
 		return;
 	drop_default_arguments(out, from);
