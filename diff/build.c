@@ -39,6 +39,8 @@ void build_deinit(struct diff_build *build)
 		free(build->release_nodes[side]);
 	}
 	free(build->redirect);
+	free(build->names);
+	string_table_destroy(build->templates);
 	free(build->module_of);
 	free(build->only_inlined);
 	free(build->interrupt_of);
@@ -85,4 +87,6 @@ void build_init(struct diff_build *build, const struct diff_options *options)
 	build->diff->cause.function = PROFILE_NONE;
 	build->diff->evidence.q = build->options.q;
 	build->diff->strings = string_table_begin(max_string_bytes);
+	if (build_two_sided(build))
+		build->templates = string_table_begin(max_string_bytes);
 }

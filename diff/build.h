@@ -39,6 +39,12 @@ struct diff_mixes {
 	const struct mix *items;          /* [id of the name] */
 };
 
+/* What is known of a function's name (profile_key_template()). */
+struct build_name {
+	uint32_t template; /* string of the build's templates; PROFILE_NONE: it has no digit, and was not taken apart */
+	bool is_numbered;  /* a compiler may give another function the same name, or it has none */
+};
+
 /*
  * The state that the steps of a comparison share. compare.c runs the steps in order; each step's header says what it
  * reads and fills. All arrays are owned by the build and freed by build_deinit().
@@ -60,8 +66,10 @@ struct diff_build {
 	uint32_t *function_ids[DIFF_SIDES];
 	/* [string] modules that occur on one side each and are the same one have the same number; 0: none */
 	uint32_t *module_of;
-	size_t module_of_count;    /* strings that it knows */
-	uint32_t *redirect;        /* [function] itself, or the function that it was merged into */
+	size_t module_of_count;         /* strings that it knows */
+	struct build_name *names;       /* [function] */
+	struct string_table *templates; /* of names; NULL: there is one side */
+	uint32_t *redirect;             /* [function] itself, or the function that it was merged into */
 	uint32_t *met[DIFF_SIDES]; /* profile functions that occur in the tree, in the order of their first nodes */
 	size_t met_count[DIFF_SIDES];
 	bool *present[DIFF_SIDES]; /* [function] whether it has nodes on that side */

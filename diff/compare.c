@@ -89,16 +89,18 @@ static bool compare_align(struct diff_build *build, struct error *err)
 {
 	size_t moved = 0, renamed = 0;
 
-	if (!align_functions(build, err))
-		return false;
-	if (!build_two_sided(build) || build->is_grouped)
+	align_functions(build);
+	if (!build_two_sided(build) || build->is_grouped) {
+		align_show(build);
 		return make_union(build, err);
+	}
 	renumber_match(build);
 	truncated_match(build);
 	code_compare(build);
 	code_match_renamed(build, &renamed);
 	if (renamed > 0)
 		code_compare(build);
+	align_show(build);
 	if (!check_shared(build, err) || !make_union(build, err))
 		return false;
 	load_measure(build);

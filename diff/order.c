@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/order.h"
 
+#include "diff/match/align.h"
 #include "diff/statistics/instances.h"
 #include "diff/verdict/cause.h"
 #include "diff/verdict/changes.h"
@@ -39,11 +40,7 @@ static bool has_become_interrupt(const struct diff_build *build, uint32_t functi
 
 static bool diff_order_stays(const struct diff_build *build, uint32_t function)
 {
-	uint32_t into = build->redirect[function];
-
-	if (has_become_interrupt(build, function))
-		return false;
-	return into == function || diff_tier_is_rename(build->diff->functions[into].tier);
+	return !has_become_interrupt(build, function) && align_stays(build, function);
 }
 
 static void link_renamed(struct diff_build *build)
@@ -53,7 +50,7 @@ static void link_renamed(struct diff_build *build)
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		uint32_t into = build->redirect[i];
 
-		if (into == i || !diff_tier_is_rename(diff->functions[into].tier))
+		if (into == i || !align_stays(build, i))
 			continue;
 		diff->functions[i].tier = diff->functions[into].tier;
 		diff->functions[i].moved_to = into;

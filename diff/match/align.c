@@ -16,77 +16,29 @@ static void match_align_copy_string(
 		string_table_size(profile->strings, from));
 }
 
-/* The file and the line of a function, where only its name tells them. */
-static void fill_file(struct diff_build *build, struct diff_function *to, const char *name)
+/* Fills the file and the line of a function, where profiles do not tell them its name, if a script's language tells. */
+static void fill_file(struct diff_build *build, const struct profile *profile, const struct profile_function *from,
+	struct diff_function *to)
 {
 	struct profile_script_name parts = { 0 };
 
-	profile_script_name(name, &parts);
+	match_align_copy_string(build, profile, from->file, &to->file);
+	to->line = from->start_line;
+	if (!profile_languages[to->language].read_name)
+		return;
+	profile_script_name(profile_string(profile, from->name), &parts);
 	to->line = to->line ? to->line : parts.line;
 	if (to->file == 0 && parts.file_bytes != 0)
 		to->file = string_table_enter(build->diff->strings, parts.file, parts.file_bytes);
 }
 
-/* Fills the name of the file of a function of a script, with the line. */
-static void fill_file_shown(struct diff_build *build, struct diff_function *to, const char *name)
-{
-	struct diff *diff = build->diff;
-	const char *file, *slash;
-
-	fill_file(build, to, name);
-	file = diff_string(diff, to->file);
-	if (!file[0])
-		return;
-	slash = strrchr(file, '/');
-	if (to->line)
-		build_text(diff, &to->shown_in, "%s:%" PRIu32, slash ? slash + 1 : file, to->line);
-	else
-		build_text(diff, &to->shown_in, "%s", slash ? slash + 1 : file);
-}
-
-/*
- * Fills the place at which people look for a function: its module; for one whose name tells its file, that; and the
- * package where the shown name leaves it out.
- */
-static bool fill_shown_in(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
-{
-	const struct profile_language_row *row = &profile_languages[to->language];
-	CLEANUP(buffer_deinit) struct buffer package = BUFFER_INIT(SIZE_MAX / 2);
-
-	to->shown_in = to->module;
-	if (row->read_name) {
-		fill_file_shown(build, to, name);
-		return true;
-	}
-	if (!row->append_package)
-		return true;
-	row->append_package(name, &package);
-	if (!buffer_ok(&package, err))
-		return false;
-	if (package.size != 0)
-		to->shown_in = string_table_enter(build->diff->strings, package.data, package.size);
-	return true;
-}
-
-static bool fill_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
-{
-	CLEANUP(buffer_deinit) struct buffer shown = BUFFER_INIT(SIZE_MAX / 2);
-
-	profile_shown_name(name, diff_string(build->diff, to->module), &shown);
-	if (!buffer_ok(&shown, err))
-		return false;
-	to->shown = string_table_enter(build->diff->strings, shown.data ? shown.data : "", shown.size);
-	return true;
-}
-
-static bool fill_function(struct diff_build *build, const struct profile *profile, const struct profile_function *from,
-	struct diff_function *to, struct error *err)
+static void fill_function(struct diff_build *build, const struct profile *profile, const struct profile_function *from,
+	struct diff_function *to)
 {
 	const char *name = profile_string(profile, from->name), *module = profile_string(profile, from->module);
 
 	*to = (struct diff_function){
 		.key = to->key,
-		.line = from->start_line,
 		.origin = from->origin,
 		.origin_rule = from->origin_rule,
 		.name_source = from->name_source,
@@ -99,29 +51,8 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 	};
 	match_align_copy_string(build, profile, from->name, &to->name);
 	match_align_copy_string(build, profile, from->module, &to->module);
-	/* The name of a group has no form that a language gives it. */
-	if (build->is_grouped) {
-		to->shown = to->name;
-		to->shown_in = to->module;
-		return true;
-	}
-	match_align_copy_string(build, profile, from->file, &to->file);
-	return fill_shown(build, to, name, err) && fill_shown_in(build, to, name, err);
-}
-
-static bool align_add_function(
-	struct diff_build *build, const struct profile *profile, uint32_t function, uint32_t key, struct error *err)
-{
-	struct diff *diff = build->diff;
-	struct diff_function *to;
-
-	ARRAY_GROW(&diff->functions, &build->function_capacity, diff->function_count + 1);
-	to = &diff->functions[diff->function_count];
-	to->key = key;
-	if (!fill_function(build, profile, &profile->functions[function], to, err))
-		return false;
-	diff->function_count++;
-	return true;
+	if (!build->is_grouped)
+		fill_file(build, profile, from, to);
 }
 
 /* The key of an entry of the table of functions. Where a compiler counts functions, one of the other side may have its
@@ -131,58 +62,103 @@ struct align_entry_key {
 	uint32_t side; /* of a key that has a number; DIFF_SIDES: of either side */
 };
 
+/* The table of functions while it is made. */
+struct align_table {
+	struct hash_map by_key;
+	uint32_t *sources[DIFF_SIDES]; /* owned: [function] of the side's profile, the first; PROFILE_NONE: none */
+	struct buffer text;
+};
+
+static void align_table_deinit(struct align_table *table)
+{
+	hash_map_deinit(&table->by_key);
+	free(table->sources[DIFF_BASE]);
+	free(table->sources[DIFF_HEAD]);
+	buffer_deinit(&table->text);
+}
+
+static void align_table_init(const struct diff_build *build, struct align_table *table)
+{
+	size_t count = build->profiles[DIFF_HEAD]->function_count;
+
+	count += build_two_sided(build) ? build->profiles[DIFF_BASE]->function_count : 0;
+	hash_map_init(&table->by_key, sizeof(struct align_entry_key));
+	buffer_init(&table->text, SIZE_MAX / 2);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		table->sources[side] = memory_alloc((count + 1) * sizeof(*table->sources[side]));
+		memset(table->sources[side], 0xff, (count + 1) * sizeof(*table->sources[side]));
+	}
+}
+
+/* Makes the key of an entry. `*template` is the id of its template; PROFILE_NONE: it was not asked for. */
 static struct align_entry_key entry_key(
-	const struct diff_build *build, enum diff_side side, uint32_t key, struct buffer *scratch)
+	struct diff_build *build, enum diff_side side, uint32_t key, struct buffer *scratch, uint32_t *template)
 {
 	const char *text = diff_string(build->diff, key);
-	bool is_numbered;
+	bool is_numbered = false;
 
-	scratch->size = 0;
-	/* Most names have no digit, and need not be taken apart. */
-	is_numbered = build_two_sided(build) && !build->is_grouped &&
-		      (names_is_unnamed(text) || ((strpbrk(text, "0123456789") || strstr(text, "'lambda'")) &&
-							 profile_key_template(text, scratch)));
+	*template = PROFILE_NONE;
+	if (!build_two_sided(build) || build->is_grouped)
+		return (struct align_entry_key){ key, DIFF_SIDES };
+	if (names_is_unnamed(text)) {
+		is_numbered = true;
+	} else if (strpbrk(text, "0123456789") || strstr(text, "'lambda'")) {
+		/* Most names have no digit, and need not be taken apart. */
+		scratch->size = 0;
+		is_numbered = profile_key_template(text, scratch);
+		*template = string_table_enter(build->templates, scratch->data ? scratch->data : "", scratch->size);
+	}
 	return (struct align_entry_key){ key, is_numbered ? (uint32_t)side : (uint32_t)DIFF_SIDES };
 }
 
+static void align_add_function(struct diff_build *build, uint32_t key, uint32_t template, bool is_numbered)
+{
+	struct diff *diff = build->diff;
+	size_t had = build->function_capacity;
+
+	ARRAY_GROW(&diff->functions, &build->function_capacity, diff->function_count + 1);
+	if (had != build->function_capacity)
+		build->names = memory_resize(build->names, build->function_capacity, sizeof(*build->names));
+	build->names[diff->function_count] = (struct build_name){ template, is_numbered };
+	diff->functions[diff->function_count++].key = key;
+}
+
 /* Adds the tree's functions that are not in the table yet. The tree has one function for each identity: the first. */
-static bool add_side(struct diff_build *build, enum diff_side side, struct hash_map *by_key, struct error *err)
+static void add_side(struct diff_build *build, enum diff_side side, struct align_table *table)
 {
 	const struct profile *profile = build->profiles[side];
 	const struct profile_tree *tree = build->trees[side];
-	CLEANUP(buffer_deinit) struct buffer scratch = BUFFER_INIT(SIZE_MAX / 2);
 	uint32_t *ids = memory_alloc((profile->function_count + 1) * sizeof(*ids));
 
 	build->function_ids[side] = ids;
 	build->met[side] = memory_alloc((profile->function_count + 1) * sizeof(*build->met[side]));
 	memset(ids, 0xff, profile->function_count * sizeof(*ids));
 	for (size_t node = 1; node < tree->node_count; node++) {
-		uint32_t function = tree->functions[node], key, *slot;
+		uint32_t function = tree->functions[node], key, template;
 		struct align_entry_key entry;
 		bool added;
 
 		if (ids[function] != PROFILE_NONE)
 			continue;
 		match_align_copy_string(build, profile, profile->functions[function].key, &key);
-		entry = entry_key(build, side, key, &scratch);
-		slot = hash_map_enter(by_key, &entry, (uint32_t)build->diff->function_count, &added);
-		ids[function] = *slot;
+		entry = entry_key(build, side, key, &table->text, &template);
+		ids[function] = *hash_map_enter(&table->by_key, &entry, (uint32_t)build->diff->function_count, &added);
 		build->met[side][build->met_count[side]++] = function;
-		if (added && !align_add_function(build, profile, function, key, err))
-			return false;
+		if (added)
+			align_add_function(build, key, template, entry.side != DIFF_SIDES);
+		if (table->sources[side][ids[function]] == PROFILE_NONE)
+			table->sources[side][ids[function]] = function;
 	}
-	return true;
 }
 
 /* Adds code and file of the other functions with a key in the table, such as `f.cold` beside `f`. */
-static void add_siblings(struct diff_build *build, enum diff_side side, const struct hash_map *by_key)
+static void add_siblings(struct diff_build *build, enum diff_side side, struct align_table *table)
 {
 	const struct profile *profile = build->profiles[side];
-	CLEANUP(buffer_deinit) struct buffer scratch = BUFFER_INIT(SIZE_MAX / 2);
 	uint32_t *ids = build->function_ids[side];
 
 	for (size_t i = 0; i < profile->function_count; i++) {
-		uint32_t from = profile->functions[i].key, key;
+		uint32_t from = profile->functions[i].key, key, template;
 		struct align_entry_key entry;
 
 		if (ids[i] != PROFILE_NONE)
@@ -191,8 +167,33 @@ static void add_siblings(struct diff_build *build, enum diff_side side, const st
 			string_table_size(profile->strings, from));
 		if (key == UINT32_MAX)
 			continue;
-		entry = entry_key(build, side, key, &scratch);
-		ids[i] = hash_map_get(by_key, &entry);
+		entry = entry_key(build, side, key, &table->text, &template);
+		ids[i] = hash_map_get(&table->by_key, &entry);
+	}
+}
+
+/* Fills what is known of the functions: by head's profile where it has them. */
+static void fill_functions(struct diff_build *build, const struct align_table *table)
+{
+	for (size_t i = 0; i < build->diff->function_count; i++) {
+		struct diff_function *f = &build->diff->functions[i], of_base = { .key = f->key };
+		uint32_t base = table->sources[DIFF_BASE][i], head = table->sources[DIFF_HEAD][i];
+		const struct profile_function *from =
+			base == PROFILE_NONE ? NULL : &build->profiles[DIFF_BASE]->functions[base];
+
+		if (head == PROFILE_NONE) {
+			fill_function(build, build->profiles[DIFF_BASE], from, f);
+			continue;
+		}
+		fill_function(build, build->profiles[DIFF_HEAD], &build->profiles[DIFF_HEAD]->functions[head], f);
+		if (!from)
+			continue;
+		of_base.language = f->language;
+		if (!build->is_grouped)
+			fill_file(build, build->profiles[DIFF_BASE], from, &of_base);
+		f->base_file = of_base.file;
+		if (f->origin == PROFILE_ORIGIN_UNKNOWN)
+			f->origin = from->origin;
 	}
 }
 
@@ -214,29 +215,12 @@ static void note_presence(struct diff_build *build)
 			build->present[DIFF_BASE][i] = build->present[DIFF_HEAD][i] = true;
 }
 
-/*
- * Sets the tier of functions with equal keys. The table holds head's name by now.
- */
-static bool grade_equal_keys(struct diff_build *build, struct error *err)
+/* Sets the tier of functions with equal keys, and of head's waits. */
+static void grade_equal_keys(struct diff_build *build, const struct align_table *table)
 {
-	const struct profile *head = build->profiles[DIFF_HEAD];
-
-	for (size_t i = 0; i < build->met_count[DIFF_HEAD]; i++) {
-		uint32_t met = build->met[DIFF_HEAD][i];
-		struct diff_function *f = &build->diff->functions[build->function_ids[DIFF_HEAD][met]];
-		uint32_t base_file = f->file;
-		enum profile_origin base_origin = f->origin;
-
-		if (f->tier != DIFF_TIER_ONE_SIDED || !build->present[DIFF_BASE][f - build->diff->functions])
-			continue;
-		if (!fill_function(build, head, &head->functions[met], f, err))
-			return false;
-		f->base_file = base_file;
-		f->tier = DIFF_TIER_SAME;
-		if (f->origin == PROFILE_ORIGIN_UNKNOWN)
-			f->origin = base_origin;
-	}
-	return true;
+	for (size_t i = 0; i < build->diff->function_count; i++)
+		if (table->sources[DIFF_HEAD][i] != PROFILE_NONE && build->present[DIFF_BASE][i])
+			build->diff->functions[i].tier = DIFF_TIER_SAME;
 }
 
 void align_merge(struct diff_build *build, uint32_t base, uint32_t head, enum diff_tier tier)
@@ -275,21 +259,6 @@ void align_add_to_group(struct diff_build *build, enum diff_side side, uint32_t 
 	else
 		build->redirect[function] = into;
 	align_add_member(build, side, function, into, around);
-}
-
-void align_name_group(struct diff_build *build, uint32_t group, const char *words)
-{
-	struct diff *diff = build->diff;
-	size_t counts[DIFF_SIDES] = { 0 };
-	uint32_t *name = &diff->functions[group].name;
-
-	for (size_t i = diff->member_count; i-- > 0 && diff->members[i].function == group;)
-		counts[diff->members[i].side]++;
-	if (counts[DIFF_BASE] == counts[DIFF_HEAD])
-		build_text(diff, name, "%s (%zu functions)", words, counts[DIFF_HEAD]);
-	else
-		build_text(diff, name, "%s (%zu and %zu functions)", words, counts[DIFF_BASE], counts[DIFF_HEAD]);
-	diff->functions[group].shown = *name;
 }
 
 /* ---- Matching functions without a partner by key ---- */
@@ -358,18 +327,16 @@ static void name_unnamed(struct diff_build *build)
 					profile_string(profile, profile->functions[i].name)) == 0)
 				continue;
 			build_text(build->diff, &f->name, "[unnamed]");
-			f->shown = f->name;
 		}
 	}
 }
 
-/* ---- Functions of one name ---- */
+/* ---- What people read ---- */
 
-struct align_shown {
-	uint32_t shown, shown_in;
-};
-
-/* Has people look for a function in its file, where another one of the same name is in the same module. */
+/*
+ * Has people look for a function in its file, if that is known: where its name tells the file, or where another one of
+ * the same name is in the same module.
+ */
 static void show_file(struct diff_build *build, struct diff_function *f)
 {
 	const char *file = diff_string(build->diff, f->file), *slash = strrchr(file, '/');
@@ -383,6 +350,54 @@ static void show_file(struct diff_build *build, struct diff_function *f)
 		build_text(build->diff, &f->shown_in, "%s", file);
 }
 
+/*
+ * Fills a function's name as people read it, and the place at which they look for it: its module; for one whose name
+ * tells its file, that; and the package where the shown name leaves it out. The name of a group of samples has no form
+ * that a language gives it.
+ */
+static void show_function(struct diff_build *build, struct diff_function *f, struct buffer *text)
+{
+	struct string_table *strings = build->diff->strings;
+	const char *name = diff_string(build->diff, f->name);
+	const struct profile_language_row *row = &profile_languages[f->language];
+
+	f->shown = f->name;
+	f->shown_in = f->module;
+	if (build->is_grouped)
+		return;
+	text->size = 0;
+	profile_shown_name(name, diff_string(build->diff, f->module), text);
+	f->shown = string_table_enter(strings, text->data ? text->data : "", text->size);
+	text->size = 0;
+	if (row->read_name)
+		show_file(build, f);
+	else if (row->append_package)
+		row->append_package(name, text);
+	if (text->size != 0)
+		f->shown_in = string_table_enter(strings, text->data, text->size);
+}
+
+void align_name_group(struct diff_build *build, uint32_t group, const char *words)
+{
+	struct diff *diff = build->diff;
+	size_t counts[DIFF_SIDES] = { 0 };
+	uint32_t *name = &diff->functions[group].name;
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
+
+	show_function(build, &diff->functions[group], &text);
+	for (size_t i = diff->member_count; i-- > 0 && diff->members[i].function == group;)
+		counts[diff->members[i].side]++;
+	if (counts[DIFF_BASE] == counts[DIFF_HEAD])
+		build_text(diff, name, "%s (%zu functions)", words, counts[DIFF_HEAD]);
+	else
+		build_text(diff, name, "%s (%zu and %zu functions)", words, counts[DIFF_BASE], counts[DIFF_HEAD]);
+	diff->functions[group].shown = *name;
+}
+
+struct align_shown {
+	uint32_t shown, shown_in;
+};
+
 /* Functions that would read alike get their files beside their names. */
 static void tell_apart(struct diff_build *build)
 {
@@ -394,8 +409,11 @@ static void tell_apart(struct diff_build *build)
 		struct diff_function *f = &diff->functions[i], *other;
 		const struct align_shown shown = { f->shown, f->shown_in };
 		bool added;
-		uint32_t first = *hash_map_enter(&seen, &shown, i, &added);
+		uint32_t first;
 
+		if (!align_stays(build, i))
+			continue;
+		first = *hash_map_enter(&seen, &shown, i, &added);
 		other = &diff->functions[first];
 		/* A function that each side has under its own number is one. */
 		if (added || other->key == f->key)
@@ -405,6 +423,17 @@ static void tell_apart(struct diff_build *build)
 			show_file(build, other);
 	}
 	hash_map_deinit(&seen);
+}
+
+void align_show(struct diff_build *build)
+{
+	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
+
+	for (uint32_t i = 0; i < build->diff->function_count; i++)
+		if (build->diff->functions[i].shown == 0 && align_stays(build, i))
+			show_function(build, &build->diff->functions[i], &text);
+	if (!build->is_grouped)
+		tell_apart(build);
 }
 
 /* ---- Modules with different names ---- */
@@ -500,28 +529,22 @@ static void match_modules(struct diff_build *build)
 	join_modules(build, &pairs);
 }
 
-bool align_functions(struct diff_build *build, struct error *err)
+void align_functions(struct diff_build *build)
 {
-	struct hash_map by_key;
-	bool ok = true;
+	CLEANUP(align_table_deinit) struct align_table table;
 
-	hash_map_init(&by_key, sizeof(struct align_entry_key));
-	for (int side = 0; side < DIFF_SIDES && ok; side++)
-		ok = !build->profiles[side] || add_side(build, (enum diff_side)side, &by_key, err);
-	for (int side = 0; side < DIFF_SIDES && ok; side++) {
+	align_table_init(build, &table);
+	for (int side = 0; side < DIFF_SIDES; side++)
 		if (build->profiles[side])
-			add_siblings(build, (enum diff_side)side, &by_key);
-	}
-	hash_map_deinit(&by_key);
-	if (!ok)
-		return false;
+			add_side(build, (enum diff_side)side, &table);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (build->profiles[side])
+			add_siblings(build, (enum diff_side)side, &table);
+	fill_functions(build, &table);
 	note_presence(build);
-	if (build_two_sided(build) && !grade_equal_keys(build, err))
-		return false;
+	if (build_two_sided(build))
+		grade_equal_keys(build, &table);
 	name_unnamed(build);
-	if (!build->is_grouped)
-		tell_apart(build);
 	if (build_two_sided(build))
 		match_modules(build);
-	return true;
 }

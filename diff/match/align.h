@@ -9,8 +9,10 @@
  * function of its own, which renumber_match() matches. Recognises modules whose files have different names on the sides
  * by the names of functions that they share (build->module_of).
  */
-COMMON_MUST_CHECK
-bool align_functions(struct diff_build *build, struct error *err);
+void align_functions(struct diff_build *build);
+
+/* Fills the names of the functions as people read them, once it is known which ones are one. */
+void align_show(struct diff_build *build);
 
 /* Merges base's function `base` and head's function `head`, each one-sided, into head's entry. */
 void align_merge(struct diff_build *build, uint32_t base, uint32_t head, enum diff_tier tier);
@@ -30,6 +32,14 @@ void align_add_member(struct diff_build *build, enum diff_side side, uint32_t fu
 
 /* Names a group right after its members were added, all of them: "WORDS (16 and 17 functions)". */
 void align_name_group(struct diff_build *build, uint32_t group, const char *words);
+
+/* Returns whether a function is in the finished diff: as itself, or as the earlier name of a renamed one. */
+static inline bool align_stays(const struct diff_build *build, uint32_t function)
+{
+	uint32_t into = build->redirect[function];
+
+	return into == function || diff_tier_is_rename(build->diff->functions[into].tier);
+}
 
 /* Returns whether `function` was not merged into another one and occurs on `side` only. */
 static inline bool align_only_on(const struct diff_build *build, uint32_t function, enum diff_side side)

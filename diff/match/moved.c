@@ -161,7 +161,8 @@ static bool calls_the_same(const struct renames *renames, const struct moved_pai
 	const struct diff_build *build = renames->build;
 	double below = callee_share(renames, pair->base, pair->head);
 
-	if (!pair->has_same_time && likeness.largest_callee > most_of_one_callee)
+	if (!pair->has_same_time &&
+		surroundings_largest_callee(&renames->around, pair->base, pair->head) > most_of_one_callee)
 		return false;
 	if (below >= leaf_share)
 		return likeness.callees >= min_callees;

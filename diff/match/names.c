@@ -4,31 +4,67 @@
 #include "profile/profile.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
-int names_compare(const char *a, const char *b)
+struct names_key names_of(const char *key)
 {
-	/* A name that is longer than any compiler writes is compared by its beginning, then byte by byte. */
-	enum { MOST_NAME = 1024 };
-	size_t a_size = strlen(a) - strlen(profile_split_key(a).module),
-	       b_size = strlen(b) - strlen(profile_split_key(b).module);
-	char x[MOST_NAME + 1], y[MOST_NAME + 1];
-	int order;
-
-	snprintf(x, sizeof(x), "%.*s", (int)(a_size < MOST_NAME ? a_size : MOST_NAME), a);
-	snprintf(y, sizeof(y), "%.*s", (int)(b_size < MOST_NAME ? b_size : MOST_NAME), b);
-	order = strverscmp(x, y);
-	if (order == 0)
-		order = memcmp(a, b, a_size < b_size ? a_size : b_size);
-	return order ? order : ORDER(a_size, b_size);
+	return (struct names_key){ key, profile_split_key(key) };
 }
 
-bool names_are_one(const char *a, const char *b)
+/* Returns the end of what is compared: of the name with its file. */
+static const char *names_end(const struct names_key *key)
 {
-	size_t size = profile_split_key(a).name_bytes;
+	return key->parts.module[0] ? key->parts.module : key->text + strlen(key->text);
+}
 
-	return profile_split_key(b).name_bytes == size && memcmp(a, b, size) == 0;
+/* Skips a number, from the first digit that counts on. */
+static const char *names_skip_number(const char **at, const char *end)
+{
+	const char *last;
+
+	while (*at < end && **at == '0')
+		++*at;
+	for (last = *at; last < end && isdigit((unsigned char)*last);)
+		last++;
+	return last;
+}
+
+static int names_compare_bytes(const char *x, const char *x_end, const char *y, const char *y_end)
+{
+	return x_end - x != y_end - y ? ORDER(x_end - x, y_end - y) : memcmp(x, y, (size_t)(x_end - x));
+}
+
+int names_compare(const struct names_key *a, const struct names_key *b)
+{
+	const char *x = a->text, *y = b->text, *x_end = names_end(a), *y_end = names_end(b);
+
+	while (x < x_end && y < y_end) {
+		if (isdigit((unsigned char)*x) && isdigit((unsigned char)*y)) {
+			const char *x_behind = names_skip_number(&x, x_end), *y_behind = names_skip_number(&y, y_end);
+			int order = names_compare_bytes(x, x_behind, y, y_behind);
+
+			if (order != 0)
+				return order;
+			x = x_behind;
+			y = y_behind;
+		} else if (*x != *y) {
+			return ORDER((unsigned char)*x, (unsigned char)*y);
+		} else {
+			x++;
+			y++;
+		}
+	}
+	if (x < x_end || y < y_end)
+		return x < x_end ? 1 : -1;
+	/* They are one but for zeros before their numbers. */
+	return names_compare_bytes(a->text, x_end, b->text, y_end);
+}
+
+bool names_are_one(const struct names_key *a, const struct names_key *b)
+{
+	size_t size = a->parts.name_bytes;
+
+	return b->parts.name_bytes == size && memcmp(a->text, b->text, size) == 0;
 }
 
 /* Returns where the last component of a path begins. */
@@ -39,9 +75,9 @@ static const char *names_last_component(const char *start, const char *end)
 	return end;
 }
 
-double names_differ_in_file(const char *left, const char *right)
+double names_differ_in_file(const struct names_key *left, const struct names_key *right)
 {
-	struct profile_key_parts a = profile_split_key(left), b = profile_split_key(right);
+	struct profile_key_parts a = left->parts, b = right->parts;
 	const char *ends[] = { a.file + a.file_bytes, b.file + b.file_bytes };
 	double common = 0, all = 0;
 
@@ -61,14 +97,14 @@ double names_differ_in_file(const char *left, const char *right)
 	return 1 - common / all;
 }
 
-bool names_has_line(const char *key)
+bool names_has_line(const struct names_key *key)
 {
-	struct profile_key_parts parts = profile_split_key(key);
-	size_t digits = 0;
+	const char *name = key->text;
+	size_t size = key->parts.name_bytes, digits = 0;
 
-	while (digits < parts.name_bytes && isdigit((unsigned char)key[parts.name_bytes - 1 - digits]))
+	while (digits < size && isdigit((unsigned char)name[size - 1 - digits]))
 		digits++;
-	return parts.line > 0 || (digits > 0 && digits < parts.name_bytes && key[parts.name_bytes - 1 - digits] == ':');
+	return key->parts.line > 0 || (digits > 0 && digits < size && name[size - 1 - digits] == ':');
 }
 
 bool names_is_unnamed(const char *key)

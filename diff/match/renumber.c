@@ -32,13 +32,13 @@ static const double least_overlap = 0.2; /* of callers, and of callees that take
 /* A template with more functions than this without a partner is one group. */
 enum { MOST_ASSIGNED = 200, ROUNDS = 3 };
 
+/* A function without a partner. */
 struct renumber_member {
-	uint32_t class_id;
-	uint32_t side;
 	uint32_t function;
+	struct names_key key;
 };
 
-/* Members of one template: of base, then of head, each by key. */
+/* Members of one template, on each side by key. */
 struct renumber_class {
 	const struct renumber_member *members[DIFF_SIDES];
 	size_t count[DIFF_SIDES];
@@ -47,12 +47,12 @@ struct renumber_class {
 
 struct renumbering {
 	struct diff_build *build;
-	struct renumber_member *members; /* owned; sorted */
-	size_t member_count;
-	size_t member_capacity;         /* of the diff's members of groups */
-	struct renumber_class *classes; /* owned; those with members on both sides */
+	struct renumber_member *members; /* owned; by class, then base's before head's */
+	struct renumber_class *classes;  /* owned; those with members on both sides that are yet to be decided */
 	size_t class_count;
-	uint32_t *class_of; /* owned: [function] PROFILE_NONE: it has a partner, or no name */
+	uint32_t *class_of; /* owned: [function] PROFILE_NONE: it has a partner; 0: it has no words */
+	size_t class_ids;   /* one more than the largest class */
+	uint32_t *modules;  /* owned: [string] what a class has of a module, and 1; 0: it was not asked for */
 	uint32_t *labels;   /* owned: [function] */
 	bool knows_code;    /* both sides have fingerprints; else they do not tell functions without names apart */
 	bool knows_modules; /* both sides name modules; else they tell nothing apart */
@@ -65,6 +65,7 @@ static void renumbering_deinit(struct renumbering *r)
 	free(r->members);
 	free(r->classes);
 	free(r->class_of);
+	free(r->modules);
 	free(r->labels);
 	pieces_deinit(&r->pieces[DIFF_BASE]);
 	pieces_deinit(&r->pieces[DIFF_HEAD]);
@@ -78,16 +79,11 @@ static const char *renumber_key(const struct renumbering *r, uint32_t function)
 
 /* ---- Classes ---- */
 
-static int renumber_compare_members(const void *a, const void *b, void *context)
+static int renumber_compare_members(const void *a, const void *b)
 {
 	const struct renumber_member *x = a, *y = b;
-	int order;
+	int order = names_compare(&x->key, &y->key);
 
-	if (x->class_id != y->class_id)
-		return ORDER(x->class_id, y->class_id);
-	if (x->side != y->side)
-		return ORDER(x->side, y->side);
-	order = names_compare(renumber_key(context, x->function), renumber_key(context, y->function));
 	return order ? order : ORDER(x->function, y->function);
 }
 
@@ -104,22 +100,31 @@ static bool names_modules(const struct diff_build *build, enum diff_side side)
 }
 
 /*
- * Appends the module of a function, if both sides have it: a function is not one of another library. One that only a
- * side has may be the other's by another name.
+ * Returns what the functions of a class have in common of their modules, if both sides have it: a function is not one
+ * of another library. One that only a side has may be the other's by another name.
  */
-static void append_module(const struct renumbering *r, uint32_t function, struct buffer *out)
+static uint32_t module_class(const struct renumbering *r, uint32_t module)
 {
 	const struct diff_build *build = r->build;
-	uint32_t module = build->diff->functions[function].module;
 	const char *name = diff_string(build->diff, module);
 
 	if (!r->knows_modules || name[0] == '\0')
-		return;
+		return 0;
 	if (module < build->module_of_count && build->module_of[module] != 0)
-		buffer_printf(out, "`%" PRIu32, build->module_of[module]);
-	else if (build_has_module(build->profiles[DIFF_BASE], name) &&
-		 build_has_module(build->profiles[DIFF_HEAD], name))
-		buffer_printf(out, "`%s", name);
+		return (uint32_t)build->module_of_count + build->module_of[module];
+	return build_has_module(build->profiles[DIFF_BASE], name) && build_has_module(build->profiles[DIFF_HEAD], name)
+		       ? module
+		       : 0;
+}
+
+/* Returns the same, which is asked for once for each module. */
+static uint32_t class_of_module(struct renumbering *r, uint32_t function)
+{
+	uint32_t module = r->build->diff->functions[function].module;
+
+	if (r->modules[module] == 0)
+		r->modules[module] = module_class(r, module) + 1;
+	return r->modules[module] - 1;
 }
 
 static bool has_fingerprints(const struct profile *profile)
@@ -143,91 +148,131 @@ static void append_module_of_unnamed(const struct renumbering *r, const char *ke
 		out->size = 0;
 }
 
-/*
- * Appends the text that functions of one class have in common; nothing for a function that its code alone tells from
- * others.
- */
-static void renumber_append_class(const struct renumbering *r, uint32_t function, struct buffer *out)
+/* What functions of one class have in common. */
+struct class_key {
+	uint32_t template; /* of the build's templates; 0: it has no words */
+	uint32_t module;
+};
+
+/* Returns what a function has in common with those of its class; zeros: its code alone tells it from others. */
+static struct class_key class_key_of(struct renumbering *r, uint32_t function, struct buffer *text)
 {
 	const char *key = renumber_key(r, function);
 	CLEANUP(buffer_deinit) struct buffer module = BUFFER_INIT(SIZE_MAX / 2);
+	uint32_t *template = &r->build->names[function].template;
 
-	out->size = 0;
+	text->size = 0;
 	append_module_of_unnamed(r, key, &module);
 	if (module.size > 0) {
-		if (!r->knows_code || names_is_unnamed(key))
-			buffer_printf(out, "[unnamed]`%s", module.data);
-		return;
+		if (r->knows_code && !names_is_unnamed(key))
+			return (struct class_key){ 0 };
+		buffer_printf(text, "[unnamed]`%s", module.data);
+		return (struct class_key){ string_table_enter(r->build->templates, text->data, text->size), 0 };
 	}
-	profile_key_template(key, out);
-	append_module(r, function, out);
+	if (*template == PROFILE_NONE) {
+		profile_key_template(key, text);
+		*template = string_table_enter(r->build->templates, text->data ? text->data : "", text->size);
+	}
+	return (struct class_key){ *template, class_of_module(r, function) };
 }
 
-/* Gives each function without a partner the class of its template. */
-static void collect_members(struct renumbering *r)
+/* Gives each function without a partner the class of its template and its module, and counts the sides' members. */
+static void find_classes(struct renumbering *r, uint32_t (**counts)[DIFF_SIDES])
 {
 	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
-	struct string_table *classes = string_table_begin(SIZE_MAX / 2);
+	static const struct class_key without_words = { 0 };
 	size_t count = r->build->diff->function_count;
+	struct hash_map ids;
+	bool added;
 
-	r->members = memory_zeroed(count + 1, sizeof(*r->members));
 	r->class_of = memory_zeroed(count + 1, sizeof(*r->class_of));
-	r->labels = memory_zeroed(count + 1, sizeof(*r->labels));
-	r->knows_code =
-		has_fingerprints(r->build->profiles[DIFF_BASE]) && has_fingerprints(r->build->profiles[DIFF_HEAD]);
-	r->knows_modules = names_modules(r->build, DIFF_BASE) && names_modules(r->build, DIFF_HEAD);
+	r->modules = memory_zeroed(string_table_count(r->build->diff->strings) + 1, sizeof(*r->modules));
+	*counts = memory_zeroed(count + 2, sizeof(**counts));
+	hash_map_init(&ids, sizeof(struct class_key));
+	r->class_ids = 1;
+	(void)hash_map_enter(&ids, &without_words, 0, &added);
 	for (uint32_t i = 0; i < count; i++) {
 		bool in_base = align_only_on(r->build, i, DIFF_BASE);
+		struct class_key key;
 
 		r->class_of[i] = PROFILE_NONE;
 		if (!in_base && !align_only_on(r->build, i, DIFF_HEAD))
 			continue;
-		renumber_append_class(r, i, &text);
-		r->class_of[i] = string_table_enter(classes, text.data ? text.data : "", text.size);
-		r->members[r->member_count++] =
-			(struct renumber_member){ r->class_of[i], in_base ? DIFF_BASE : DIFF_HEAD, i };
+		key = class_key_of(r, i, &text);
+		r->class_of[i] = *hash_map_enter(&ids, &key, (uint32_t)r->class_ids, &added);
+		r->class_ids += added;
+		(*counts)[r->class_of[i]][in_base ? DIFF_BASE : DIFF_HEAD]++;
 	}
-	string_table_destroy(classes);
-	qsort_r(r->members, r->member_count, sizeof(*r->members), renumber_compare_members, r);
+	hash_map_deinit(&ids);
 }
 
-static size_t end_of_side(const struct renumbering *r, size_t from, uint32_t class_id, uint32_t side)
+/* Lists the members of the classes that have some on both sides: at `at`, which ends behind each side's last one. */
+static void list_members(struct renumbering *r, uint32_t (*at)[DIFF_SIDES])
 {
-	while (from < r->member_count && r->members[from].class_id == class_id && r->members[from].side == side)
-		from++;
-	return from;
+	size_t count = r->build->diff->function_count;
+	uint32_t used = 0;
+
+	for (size_t class_id = 0; class_id < r->class_ids; class_id++) {
+		uint32_t *of = at[class_id], counts[DIFF_SIDES] = { of[DIFF_BASE], of[DIFF_HEAD] };
+		bool is_wanted = class_id != 0 && counts[DIFF_BASE] > 0 && counts[DIFF_HEAD] > 0;
+
+		of[DIFF_BASE] = is_wanted ? used : PROFILE_NONE;
+		of[DIFF_HEAD] = used + counts[DIFF_BASE];
+		used += is_wanted ? counts[DIFF_BASE] + counts[DIFF_HEAD] : 0;
+	}
+	r->members = memory_zeroed(used + 1, sizeof(*r->members));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t class_id = r->class_of[i];
+
+		if (class_id == PROFILE_NONE || at[class_id][DIFF_BASE] == PROFILE_NONE)
+			continue;
+		r->members[at[class_id][!r->build->present[DIFF_BASE][i]]++] =
+			(struct renumber_member){ i, names_of(renumber_key(r, i)) };
+	}
 }
 
 /*
  * Matches a class of one function on each side, which have one key: nothing else could be either. Returns whether it is
  * one.
  */
-static bool match_alone(struct renumbering *r, size_t base, size_t head)
+static bool match_alone(struct renumbering *r, const struct renumber_member *base, const struct renumber_member *head)
 {
-	uint32_t functions[DIFF_SIDES] = { r->members[base].function, r->members[head].function };
-
-	if (strcmp(renumber_key(r, functions[DIFF_BASE]), renumber_key(r, functions[DIFF_HEAD])) != 0)
+	if (strcmp(base->key.text, head->key.text) != 0)
 		return false;
-	align_merge(r->build, functions[DIFF_BASE], functions[DIFF_HEAD], DIFF_TIER_SAME);
+	align_merge(r->build, base->function, head->function, DIFF_TIER_SAME);
 	return true;
 }
 
-/* Lists the classes that are yet to be decided. Id 0 is that of functions that have no words. */
+/* Lists the classes that are yet to be decided. */
 static void list_classes(struct renumbering *r, bool *contested)
 {
-	r->classes = memory_zeroed(r->member_count + 1, sizeof(*r->classes));
-	for (size_t from = 0, middle, to; from < r->member_count; from = to) {
-		uint32_t class_id = r->members[from].class_id;
+	CLEANUP(cleanup_free) uint32_t(*ends)[DIFF_SIDES] = NULL;
+	struct renumber_member *from;
 
-		middle = end_of_side(r, from, class_id, DIFF_BASE);
-		to = end_of_side(r, middle, class_id, DIFF_HEAD);
-		if (middle == from || to == middle || class_id == 0 || (to - from == 2 && match_alone(r, from, middle)))
+	r->knows_code =
+		has_fingerprints(r->build->profiles[DIFF_BASE]) && has_fingerprints(r->build->profiles[DIFF_HEAD]);
+	r->knows_modules = names_modules(r->build, DIFF_BASE) && names_modules(r->build, DIFF_HEAD);
+	r->labels = memory_zeroed(r->build->diff->function_count + 1, sizeof(*r->labels));
+	find_classes(r, &ends);
+	list_members(r, ends);
+	r->classes = memory_zeroed(r->class_ids, sizeof(*r->classes));
+	from = r->members;
+	for (size_t class_id = 1; class_id < r->class_ids; class_id++) {
+		struct renumber_member *middle, *to;
+
+		if (ends[class_id][DIFF_BASE] == PROFILE_NONE)
 			continue;
-		r->classes[r->class_count++] =
-			(struct renumber_class){ .members = { &r->members[from], &r->members[middle] },
-				.count = { middle - from, to - middle } };
-		for (size_t i = from; i < to; i++)
-			contested[r->members[i].function] = true;
+		middle = r->members + ends[class_id][DIFF_BASE];
+		to = r->members + ends[class_id][DIFF_HEAD];
+		if (to - from > 2 || !match_alone(r, from, middle)) {
+			qsort(from, (size_t)(middle - from), sizeof(*from), renumber_compare_members);
+			qsort(middle, (size_t)(to - middle), sizeof(*from), renumber_compare_members);
+			r->classes[r->class_count++] = (struct renumber_class){ .members = { from, middle },
+				.count = { (size_t)(middle - from), (size_t)(to - middle) } };
+			for (; from < to; from++)
+				contested[from->function] = true;
+		}
+		from = to;
 	}
 }
 
@@ -279,10 +324,12 @@ static double self_share(const struct renumbering *r, enum diff_side side, uint3
 	return total > 0 ? r->around.self[side][function] / total : 1;
 }
 
-static struct pair_cost cost_of_pair(const struct renumbering *r, uint32_t base, uint32_t head, double by_name)
+static struct pair_cost cost_of_pair(const struct renumbering *r, const struct renumber_member *base_member,
+	const struct renumber_member *head_member, double by_name)
 {
 	static const double of_code[] = { [DIFF_CODE_SAME] = 0, [DIFF_CODE_UNKNOWN] = 0.5, [DIFF_CODE_CHANGED] = 1 };
-	const char *keys[DIFF_SIDES] = { renumber_key(r, base), renumber_key(r, head) };
+	uint32_t base = base_member->function, head = head_member->function;
+	bool has_one_name = names_are_one(&base_member->key, &head_member->key);
 	struct likeness likeness = surroundings_compare(r->build, &r->around, r->labels, base, head);
 	enum diff_code code = compare_code(r, base, head);
 	bool has_one_module = modules_are_one(r, base, head);
@@ -290,8 +337,7 @@ static struct pair_cost cost_of_pair(const struct renumbering *r, uint32_t base,
 
 	/* Stacks of two tools do not reach equally far, so a function of one name in one module may have other callers.
 	 */
-	if (code != DIFF_CODE_SAME && likeness.is_substantial &&
-		!(has_one_module && names_are_one(keys[DIFF_BASE], keys[DIFF_HEAD])) &&
+	if (code != DIFF_CODE_SAME && likeness.is_substantial && !(has_one_module && has_one_name) &&
 		(likeness.callers < least_overlap || (likeness.calls_much && likeness.callees < least_overlap))) {
 		pair.cost = refused;
 		return pair;
@@ -299,8 +345,8 @@ static struct pair_cost cost_of_pair(const struct renumbering *r, uint32_t base,
 	pair.cost = code_cost * of_code[code] + callers_cost * (1 - likeness.callers) +
 		    callees_cost * (1 - likeness.callees) +
 		    self_cost * fabs(self_share(r, DIFF_BASE, base) - self_share(r, DIFF_HEAD, head));
-	pair.cost += file_cost * names_differ_in_file(keys[DIFF_BASE], keys[DIFF_HEAD]);
-	if (!names_are_one(keys[DIFF_BASE], keys[DIFF_HEAD]))
+	pair.cost += file_cost * names_differ_in_file(&base_member->key, &head_member->key);
+	if (!has_one_name)
 		pair.cost += by_name;
 	if (!has_one_module)
 		pair.cost += module_cost;
@@ -331,14 +377,6 @@ static void renumber_solution_deinit(struct renumber_solution *s)
 	free(s->group);
 }
 
-/* Returns whether functions of a class differ by numbers that compilers count. */
-static bool renumber_is_numbered(const struct renumbering *r, const struct renumber_class *class)
-{
-	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
-
-	return profile_key_template(renumber_key(r, class->members[DIFF_BASE][0].function), &text);
-}
-
 static double mean_total(const struct renumbering *r, const struct renumber_class *class, enum diff_side side)
 {
 	double total = 0;
@@ -359,20 +397,16 @@ static bool has_same_keys(const struct renumbering *r, const struct renumber_cla
 	size_t at[DIFF_SIDES] = { 0 };
 
 	while (at[DIFF_BASE] < class->count[DIFF_BASE] || at[DIFF_HEAD] < class->count[DIFF_HEAD]) {
-		uint32_t functions[DIFF_SIDES];
-		int order = 0;
+		const struct renumber_member *members[] = { &class->members[DIFF_BASE][at[DIFF_BASE]],
+			&class->members[DIFF_HEAD][at[DIFF_HEAD]] };
+		int order = at[DIFF_BASE] == class->count[DIFF_BASE] ? 1
+			    : at[DIFF_HEAD] == class->count[DIFF_HEAD]
+				    ? -1
+				    : names_compare(&members[0]->key, &members[1]->key);
 
-		for (int side = 0; side < DIFF_SIDES; side++) {
-			bool is_at_end = at[side] == class->count[side];
-
-			functions[side] = is_at_end ? PROFILE_NONE : class->members[side][at[side]].function;
-			order = is_at_end ? (side == DIFF_BASE ? 1 : -1) : order;
-		}
-		if (order == 0)
-			order = names_compare(
-				renumber_key(r, functions[DIFF_BASE]), renumber_key(r, functions[DIFF_HEAD]));
 		for (int side = 0; side < DIFF_SIDES && order != 0; side++)
-			if ((order < 0) == (side == DIFF_BASE) && r->around.total[side][functions[side]] > most[side])
+			if ((order < 0) == (side == DIFF_BASE) &&
+				r->around.total[side][members[side]->function] > most[side])
 				return false;
 		at[DIFF_BASE] += order <= 0;
 		at[DIFF_HEAD] += order >= 0;
@@ -382,7 +416,9 @@ static bool has_same_keys(const struct renumbering *r, const struct renumber_cla
 
 static void solution_init(const struct renumbering *r, const struct renumber_class *class, struct renumber_solution *s)
 {
-	double by_name = renumber_is_numbered(r, class) && !has_same_keys(r, class) ? number_cost : name_cost;
+	double by_name = r->build->names[class->members[DIFF_BASE][0].function].is_numbered && !has_same_keys(r, class)
+				 ? number_cost
+				 : name_cost;
 
 	s->class = class;
 	s->few = class->count[DIFF_BASE] <= class->count[DIFF_HEAD] ? DIFF_BASE : DIFF_HEAD;
@@ -395,15 +431,14 @@ static void solution_init(const struct renumbering *r, const struct renumber_cla
 	s->group = memory_zeroed(s->rows + s->columns, sizeof(*s->group));
 	for (size_t row = 0; row < s->rows; row++) {
 		for (size_t column = 0; column < s->columns; column++) {
-			uint32_t functions[DIFF_SIDES] = { 0 };
+			const struct renumber_member *members[DIFF_SIDES] = { 0 };
 			size_t at = row * s->columns + column;
 
-			functions[s->few] = class->members[s->few][row].function;
-			functions[!s->few] = class->members[!s->few][column].function;
-			s->pairs[at] = cost_of_pair(r, functions[DIFF_BASE], functions[DIFF_HEAD], by_name);
+			members[s->few] = &class->members[s->few][row];
+			members[!s->few] = &class->members[!s->few][column];
+			s->pairs[at] = cost_of_pair(r, members[DIFF_BASE], members[DIFF_HEAD], by_name);
 			/* An edit moves the lines of all functions behind it, and keeps their order. */
-			if (s->rows == s->columns && row != column &&
-				names_has_line(renumber_key(r, functions[DIFF_BASE])))
+			if (s->rows == s->columns && row != column && names_has_line(&members[DIFF_BASE]->key))
 				s->pairs[at].cost += order_cost;
 			s->costs[at] = fmin(s->pairs[at].cost, refused);
 		}
@@ -508,10 +543,10 @@ static void name_group(struct renumbering *r, uint32_t group)
  */
 static void merge_pair(struct renumbering *r, uint32_t base, uint32_t head)
 {
-	const char *a = renumber_key(r, base), *b = renumber_key(r, head);
+	struct names_key a = names_of(renumber_key(r, base)), b = names_of(renumber_key(r, head));
 
-	align_merge(r->build, base, head, names_are_one(a, b) ? DIFF_TIER_SAME : DIFF_TIER_RENUMBERED);
-	if (strcmp(a, b) != 0)
+	align_merge(r->build, base, head, names_are_one(&a, &b) ? DIFF_TIER_SAME : DIFF_TIER_RENUMBERED);
+	if (strcmp(a.text, b.text) != 0)
 		align_add_member(r->build, DIFF_BASE, base, head, &r->around);
 }
 
@@ -553,19 +588,17 @@ static void merge_group(struct renumbering *r, struct renumber_solution *s, uint
  */
 static void match_same_keys(struct renumbering *r, const struct renumber_class *class)
 {
-	size_t head = 0;
+	const struct renumber_member *head = class->members[DIFF_HEAD], *end = head + class->count[DIFF_HEAD];
 
-	for (size_t base = 0; base < class->count[DIFF_BASE]; base++) {
-		uint32_t function = class->members[DIFF_BASE][base].function;
+	for (size_t i = 0; i < class->count[DIFF_BASE]; i++) {
+		const struct renumber_member *base = &class->members[DIFF_BASE][i];
 		int order = -1;
 
-		while (head < class->count[DIFF_HEAD] &&
-			(order = names_compare(renumber_key(r, class->members[DIFF_HEAD][head].function),
-				 renumber_key(r, function))) < 0)
+		while (head < end && (order = names_compare(&head->key, &base->key)) < 0)
 			head++;
-		if (head < class->count[DIFF_HEAD] && order == 0 && align_only_on(r->build, function, DIFF_BASE) &&
-			align_only_on(r->build, class->members[DIFF_HEAD][head].function, DIFF_HEAD))
-			merge_pair(r, function, class->members[DIFF_HEAD][head].function);
+		if (head < end && order == 0 && align_only_on(r->build, base->function, DIFF_BASE) &&
+			align_only_on(r->build, head->function, DIFF_HEAD))
+			merge_pair(r, base->function, head->function);
 	}
 }
 
@@ -588,16 +621,16 @@ static void merge_all(struct renumbering *r, const struct renumber_class *class)
  */
 static bool is_sum_of_other(const struct renumbering *r, const struct renumber_class *class)
 {
-	const char *first = renumber_key(r, class->members[DIFF_BASE][0].function);
+	const struct names_key *first = &class->members[DIFF_BASE][0].key;
 
-	if (names_has_none(first) || names_has_none(renumber_key(r, class->members[DIFF_HEAD][0].function)))
+	if (names_has_none(first->text) || names_has_none(class->members[DIFF_HEAD][0].key.text))
 		return class->count[DIFF_BASE] + class->count[DIFF_HEAD] > 2;
 	if (r->knows_modules || class->count[DIFF_BASE] == class->count[DIFF_HEAD] ||
 		(class->count[DIFF_BASE] > 1 && class->count[DIFF_HEAD] > 1))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		for (size_t i = 0; i < class->count[side]; i++)
-			if (!names_are_one(first, renumber_key(r, class->members[side][i].function)))
+			if (!names_are_one(first, &class->members[side][i].key))
 				return false;
 	return true;
 }
@@ -647,7 +680,6 @@ void renumber_match(struct diff_build *build)
 	CLEANUP(cleanup_free)
 	bool *contested = memory_zeroed(build->diff->function_count + 1, sizeof(*contested)); /* [function] */
 
-	collect_members(&r);
 	list_classes(&r, contested);
 	if (r.class_count == 0)
 		return;

@@ -10,6 +10,7 @@
  * what they call, and their numbers. How much time a function takes is no evidence, since it is the question.
  *
  * Where two assignments are about as good, their functions are one group: they are merged into one function
- * (DIFF_TIER_GROUP), whose time is the sum of theirs.  * Needs the trees and align_functions().
+ * (DIFF_TIER_GROUP), whose time is the sum of theirs.
+ * Needs the trees and align_functions().
  */
 void renumber_match(struct diff_build *build);

@@ -8,19 +8,18 @@
  * on how much time a function takes, since that is what a comparison asks.
  */
 struct surroundings_edge {
-	uint32_t function;  /* of the diff, before any redirect */
-	uint32_t neighbour; /* likewise; PROFILE_NONE: the root */
-	bool is_callee;
-	double share; /* of the function's time as this caller's callee; of all callees' time */
+	uint32_t neighbour; /* function of the diff, before any redirect; PROFILE_NONE: the root */
+	double share;       /* of the function's time as this caller's callee; of all callees' time */
 };
 
 struct match_surroundings {
 	struct surroundings_edge *edges[DIFF_SIDES]; /* owned; by function, then callers before callees */
-	size_t edge_count[DIFF_SIDES];
-	uint32_t *first[DIFF_SIDES]; /* owned: [function] its first edge; [function + 1] behind its last */
-	double *self[DIFF_SIDES];    /* owned: [function] raw time, as `total` */
-	double *total[DIFF_SIDES];   /* where the function is topmost in a stack or not */
-	double *marks;               /* owned: [label] zero between calls */
+	/* owned: [2 * function] its first caller, [2 * function + 1] its first callee, then one behind the last edge */
+	uint32_t *first[DIFF_SIDES];
+	double *self[DIFF_SIDES];  /* owned: [function] raw time, as `total` */
+	double *total[DIFF_SIDES]; /* where the function is topmost in a stack or not */
+	double *spread; /* owned: [function] of base's callers or callees: the sum of sqrt(p (1 - p)) of their shares */
+	double *marks;  /* owned: [label] zero between calls */
 };
 
 /* How alike the places of two functions are. */
@@ -29,7 +28,6 @@ struct likeness {
 	double noise;            /* the error of either that counting noise alone makes */
 	bool is_substantial;     /* both have enough samples that their shares mean something, or it is not known */
 	bool calls_much;         /* both spend most of their time in callees */
-	double largest_callee;   /* the larger share that one callee has of all callees' time, of either */
 };
 
 /* Finds the places of the functions that `wanted` marks, on the sides that have them. Needs the trees. */
@@ -42,3 +40,6 @@ void surroundings_deinit(struct match_surroundings *around);
  */
 struct likeness surroundings_compare(const struct diff_build *build, const struct match_surroundings *around,
 	const uint32_t *labels, uint32_t base, uint32_t head);
+
+/* Returns the larger share that one callee has of all callees' time, of either function. */
+double surroundings_largest_callee(const struct match_surroundings *around, uint32_t base, uint32_t head);
