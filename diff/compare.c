@@ -9,6 +9,7 @@
 #include "diff/match/detail.h"
 #include "diff/match/frames.h"
 #include "diff/match/moved.h"
+#include "diff/match/of_whole.h"
 #include "diff/match/renumber.h"
 #include "diff/match/truncated.h"
 #include "diff/match/union_tree.h"
@@ -91,6 +92,12 @@ static bool compare_align(struct diff_build *build, struct error *err)
 
 	align_functions(build);
 	if (!build_two_sided(build) || build->is_grouped) {
+		align_show(build);
+		return make_union(build, err);
+	}
+	if (build->diff->whole) {
+		of_whole_match(build);
+		code_compare(build);
 		align_show(build);
 		return make_union(build, err);
 	}

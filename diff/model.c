@@ -227,6 +227,7 @@ void diff_destroy(struct diff *diff)
 		free(diff->node_total[side]);
 		free(diff->sample_nodes[side]);
 		free(diff->node_cost[side]);
+		free(diff->leads[side]);
 	}
 	free(diff);
 }

@@ -561,6 +561,10 @@ struct diff {
 	struct diff_instances instances;
 	struct diff_member *members; /* owned; by function */
 	size_t member_count;
+	/* owned: keys of the functions whose frames are left out where they lead a stack of this side (match/detail.h)
+	 */
+	uint32_t *leads[DIFF_SIDES];
+	size_t lead_count[DIFF_SIDES];
 	bool without_inlined[DIFF_SIDES]; /* the other side tells no inlined frames: those of this one are no nodes */
 	struct diff_layouts layouts;
 	struct diff_control control;

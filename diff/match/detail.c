@@ -267,10 +267,56 @@ static bool begins_otherwise(const struct diff_build *build, enum diff_side side
 	return known < least_led * all;
 }
 
+/* Keeps what leads for the comparisons of parts. */
+static void keep_leads(struct diff_build *build, enum diff_side side)
+{
+	const struct profile *profile = build->profiles[side];
+	struct diff *diff = build->diff;
+
+	diff->leads[side] = memory_zeroed(profile->function_count + 1, sizeof(*diff->leads[side]));
+	for (size_t i = 0; i < profile->function_count; i++) {
+		uint32_t key = profile->functions[i].key;
+
+		if (build->leads_of[side][i])
+			diff->leads[side][diff->lead_count[side]++] = string_table_enter(
+				diff->strings, profile_string(profile, key), string_table_size(profile->strings, key));
+	}
+}
+
+/* Leaves out of a part what is left out of the whole. */
+static void take_leads(struct diff_build *build, enum diff_side side)
+{
+	const struct diff *whole = build->diff->whole;
+	const struct profile *profile = build->profiles[side];
+	struct string_table *keys;
+
+	build->cuts[side].inlined = whole->without_inlined[side];
+	if (whole->lead_count[side] == 0)
+		return;
+	keys = string_table_begin(SIZE_MAX / 2);
+	for (size_t i = 0; i < whole->lead_count[side]; i++)
+		(void)string_table_enter(keys, diff_string(whole, whole->leads[side][i]),
+			string_table_size(whole->strings, whole->leads[side][i]));
+	build->leads_of[side] = memory_zeroed(profile->function_count + 1, sizeof(*build->leads_of[side]));
+	for (size_t i = 0; i < profile->function_count; i++) {
+		uint32_t key = profile->functions[i].key;
+
+		build->leads_of[side][i] = string_table_find(keys, profile_string(profile, key),
+						   string_table_size(profile->strings, key)) != UINT32_MAX;
+	}
+	build->cuts[side].leads = build->leads_of[side];
+	string_table_destroy(keys);
+}
+
 void detail_level(struct diff_build *build)
 {
 	CLEANUP(detail_deinit) struct detail detail = { .build = build };
 
+	if (build->diff->whole) {
+		take_leads(build, DIFF_BASE);
+		take_leads(build, DIFF_HEAD);
+		return;
+	}
 	/* Two recordings of one tool tell the same, which is the rule. */
 	if (tells_inlined(build->profiles[DIFF_BASE]) == tells_inlined(build->profiles[DIFF_HEAD]) &&
 		!begins_otherwise(build, DIFF_BASE) && !begins_otherwise(build, DIFF_HEAD))
@@ -286,6 +332,9 @@ void detail_level(struct diff_build *build)
 	for (int side = 0; side < DIFF_SIDES; side++)
 		build->cuts[side].inlined = has_inlined_alone(&detail, (enum diff_side)side);
 	find_leads(&detail);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (build->leads_of[side])
+			keep_leads(build, (enum diff_side)side);
 }
 
 /* Appends the names of the first stack's leading frames: "`q1`", "`_start` to `main`". */

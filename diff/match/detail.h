@@ -8,6 +8,7 @@
  * program: first frames that stand for a process or a thread, as folded stacks have them, callers of all that the other
  * tool's stacks do not reach, and inlined frames. It is left out of the side that has it: fills build->leads_of and
  * build->cuts. Needs the trees as the profiles have them; where it finds something, the side's tree must be made again.
+ * In a part it is what is left out of the whole.
  */
 void detail_level(struct diff_build *build);
 

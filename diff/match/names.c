@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/match/names.h"
 
-#include "profile/profile.h"
-
 #include <ctype.h>
 #include <string.h>
 

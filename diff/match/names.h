@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/common.h"
-#include "profile/identity.h"
+#include "profile/profile.h"
 
 /* A function's key (profile/identity.h) and its parts, which are borrowed. */
 struct names_key {

@@ -267,6 +267,45 @@ static void a_part_that_one_side_lacks_is_new_or_gone(void **state)
 	profile_destroy(sides[DIFF_HEAD]);
 }
 
+/*
+ * A part has lost what told functions apart in the whole: alone, its numbers would match others. Its functions are
+ * those of the whole, and so is its group.
+ */
+static void a_part_has_the_functions_of_the_whole(void **state)
+{
+	struct profile *sides[] = {
+		synthetic_profile("main;S.lambda$main$0;open 400\nmain;S.lambda$main$1;close 900\nmain;rest 5000\n"
+				  "main;run.func1;work 100\nmain;run.func2;work 100\nmain;old.cold_name;x 300\n"),
+		synthetic_profile("main;S.lambda$main$0;fresh 60\nmain;S.lambda$main$1;open 1200\n"
+				  "main;S.lambda$main$2;close 900\nmain;rest 5000\n"
+				  "main;run.func3;work 100\nmain;run.func4;work 100\nmain;new.cold_name;x 300\n"),
+	};
+	CLEANUP(diff_cleanup) struct diff *whole = synthetic_diff(sides[DIFF_BASE], sides[DIFF_HEAD], NULL);
+	CLEANUP(diff_cleanup)
+	struct diff *part = compare_parts(whole,
+		synthetic_profile("S.lambda$main$0 400\nS.lambda$main$1 900\nrun.func2 100\nold.cold_name 300\n"),
+		synthetic_profile("S.lambda$main$0 60\nS.lambda$main$1 1200\nS.lambda$main$2 900\nrun.func3 100\n"
+				  "new.cold_name 300\n"));
+	static const char *const names[] = { "S.lambda$main$0", "S.lambda$main$1", "S.lambda$main$2",
+		"run.func* (2 functions)", "new.cold_name" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct diff_function *f = synthetic_function(part, names[i]),
+					   *of = synthetic_function(whole, names[i]);
+
+		assert_string_equal(diff_tier_name(f->tier), diff_tier_name(of->tier));
+		if (f->tier == DIFF_TIER_GROUP)
+			continue;
+		for (int side = 0; side < DIFF_SIDES; side++)
+			assert_true(is_near(f->raw_total[side], of->raw_total[side]));
+	}
+	assert_int_equal(synthetic_function(part, names[0])->tier, DIFF_TIER_ONE_SIDED);
+	assert_int_equal(synthetic_function(part, names[2])->tier, DIFF_TIER_RENUMBERED);
+	assert_int_equal(part->member_count, 4);
+	profile_destroy(sides[DIFF_BASE]);
+	profile_destroy(sides[DIFF_HEAD]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +313,7 @@ int main(void)
 		cmocka_unit_test(groups_of_runs_have_the_intervals_of_their_functions),
 		cmocka_unit_test(a_single_function_is_judged_as_in_the_whole),
 		cmocka_unit_test(a_part_that_one_side_lacks_is_new_or_gone),
+		cmocka_unit_test(a_part_has_the_functions_of_the_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
