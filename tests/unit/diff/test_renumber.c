@@ -212,68 +212,6 @@ static void other_functions_stay_others(void **state)
 	expect_tier(diff, "go.func2", DIFF_TIER_ONE_SIDED);
 }
 
-/* ---- Drawn profiles ---- */
-
-enum { DRAWN_FUNCTIONS = 12, DRAWN_STACKS = 40, DRAWN = 400 };
-
-/* Writes a profile whose functions have numbers, drawn by `seed`; each number n becomes numbers[n]. */
-static void draw_profile(unsigned int seed, const int *numbers, double factor, struct text *text)
-{
-	static const char *const words[] = { "parse.func", "run.func", "S.lambda$" };
-	unsigned int draw = seed;
-
-	text->size = 0;
-	for (int i = 0; i < DRAWN_STACKS; i++) {
-		int first = (int)(rand_r(&draw) % DRAWN_FUNCTIONS), second = (int)(rand_r(&draw) % DRAWN_FUNCTIONS);
-		int leaf = (int)(rand_r(&draw) % 8), count = 50 + (int)(rand_r(&draw) % 500);
-
-		add_line(text, "main;%s%d;%s%d;leaf_%c %d\n", words[first % 3], numbers[first], words[second % 3],
-			numbers[second], 'a' + leaf, (int)(count * (i == 0 ? factor : 1)));
-	}
-	add_line(text, "main;rest 9000\n");
-}
-
-/*
- * Numbers say nothing: whatever they become, the same is proven, of functions with the same sums, and nothing is new or
- * gone. A true change of one stack is there with and without new numbers.
- */
-static void new_numbers_change_no_verdict(void **state)
-{
-	static const double factors[] = { 1, 0.3, 5 };
-	CLEANUP(cleanup_free) struct text *base = calloc(1, sizeof(*base));
-	CLEANUP(cleanup_free) struct text *head = calloc(1, sizeof(*head));
-	int same[DRAWN_FUNCTIONS], other[DRAWN_FUNCTIONS];
-
-	for (int i = 0; i < DRAWN_FUNCTIONS; i++)
-		same[i] = i;
-	for (unsigned int seed = 1; seed <= DRAWN; seed++) {
-		double factor = factors[seed % 3];
-		enum diff_verdict verdicts[2];
-		unsigned int draw = seed;
-
-		memcpy(other, same, sizeof(other));
-		for (int i = DRAWN_FUNCTIONS; --i > 0;) {
-			int with = (int)(rand_r(&draw) % (unsigned int)(i + 1)), swapped = other[i];
-
-			other[i] = other[with];
-			other[with] = swapped;
-		}
-		for (int i = 0; i < DRAWN_FUNCTIONS; i++)
-			other[i] += 100;
-		draw_profile(seed, same, 1, base);
-		for (int renumbered = 0; renumbered < 2; renumbered++) {
-			draw_profile(seed, renumbered ? other : same, factor, head);
-			CLEANUP(diff_cleanup)
-			struct diff *diff =
-				synthetic_compare(synthetic_profile(base->bytes), synthetic_profile(head->bytes), NULL);
-
-			assert_nothing_came_or_went(diff);
-			verdicts[renumbered] = diff->verdict;
-		}
-		assert_int_equal(verdicts[0], verdicts[1]);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,7 +224,6 @@ int main(void)
 		cmocka_unit_test(functions_of_the_same_numbers_are_the_same),
 		cmocka_unit_test(nested_functions_are_matched),
 		cmocka_unit_test(other_functions_stay_others),
-		cmocka_unit_test(new_numbers_change_no_verdict),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
