@@ -216,3 +216,11 @@ void profile_shown_name(const char *name, const char *module, struct buffer *out
 	else
 		buffer_append_string(out, name);
 }
+
+static const char *const *const first_functions = GLOBS("_start", "clone", "clone3", "__clone", "__clone2", "__clone3",
+	"__GI___clone*", "runtime.goexit*", "ret_from_fork*");
+
+bool profile_is_first_function(const char *name)
+{
+	return glob_matches_any(first_functions, name);
+}

@@ -49,3 +49,9 @@ bool profile_javascript_name(const char *name, struct profile_script_name *parts
  * the table has it: `HashMap.get(Object)`, `http.(*conn).serve`. It identifies no function.
  */
 void profile_shown_name(const char *name, const char *module, struct buffer *out);
+
+/*
+ * Returns whether a function is one in which the kernel or a run time lets a program or a thread begin, so that it has
+ * no caller there: `_start`, `__clone3`, `runtime.goexit`. The thread that makes another one calls clone(), too.
+ */
+bool profile_is_first_function(const char *name);

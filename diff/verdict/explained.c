@@ -7,10 +7,13 @@
 /* From this part of both totals on the time of a function is that of the whole program. */
 static const double whole_program = 0.9;
 
-/* Functions in which the run time enters a program or a thread, and which may count as the program's own code. */
-static const char *const *const entries = GLOBS("_start", "__libc_start_*", "start_thread", "clone", "clone3",
-	"_dl_start*", "runtime.goexit*", "runtime.main", "runtime.mstart*", "runtime.rt0_go*", "std::rt::lang_start*",
-	"std::sys::*backtrace::__rust_begin_short_backtrace*");
+/*
+ * Functions by which the run time gets from the first one to the program's, and which may count as the program's own
+ * code.
+ */
+static const char *const *const entries =
+	GLOBS("__libc_start_*", "_dl_start*", "start_thread", "runtime.main", "runtime.mstart*", "runtime.rt0_go*",
+		"std::rt::lang_start*", "std::sys::*backtrace::__rust_begin_short_backtrace*");
 
 void explained_deinit(struct explained *s)
 {
@@ -68,12 +71,14 @@ bool explained_has_no_name(const struct diff *diff, const struct diff_function *
 /* What the interpreter does is its functions'. */
 enum explained_kind explained_kind_of(const struct diff *diff, const struct diff_function *f, bool is_interpreter)
 {
+	const char *name = diff_string(diff, f->name);
+
 	if (f->interrupt || is_interpreter || explained_has_no_name(diff, f) ||
-		diff_wait_class(diff, f) != PROFILE_WAIT_NONE || glob_matches_any(entries, diff_string(diff, f->name)))
+		diff_wait_class(diff, f) != PROFILE_WAIT_NONE || profile_is_first_function(name) ||
+		glob_matches_any(entries, name))
 		return EXPLAINED_NEVER;
 	/* Garbage collection says more than the run time's function that most of it is in. */
-	if (profile_activity_of_frame(diff_string(diff, f->name), diff_string(diff, f->module)) ==
-		PROFILE_ACTIVITY_COLLECTION)
+	if (profile_activity_of_frame(name, diff_string(diff, f->module)) == PROFILE_ACTIVITY_COLLECTION)
 		return EXPLAINED_LIBRARY;
 	switch (f->origin) {
 	case PROFILE_ORIGIN_USER:

@@ -4,6 +4,7 @@
 #include "profile/foreign/callgrind/callgrind.h"
 #include "profile/foreign/cpuprofile/cpuprofile.h"
 #include "profile/foreign/otlp/otlp.h"
+#include "profile/foreign/owners.h"
 #include "profile/foreign/perf_script/perf_script.h"
 #include "profile/foreign/speedscope/speedscope.h"
 #include "profile/foreign/unsupported.h"
@@ -207,8 +208,19 @@ static size_t stacks_limit(size_t stored)
 									 : ARRAY_MAX_IDS;
 }
 
+/*
+ * Takes processes and threads out of the stacks of a file that does not tell them in another way. Calls of callgrind
+ * and nodes of V8 have none.
+ */
+static bool foreign_finish(enum foreign_kind kind, struct profile **profile, struct error *err)
+{
+	return kind == FOREIGN_CALLGRIND || kind == FOREIGN_CACHEGRIND || kind == FOREIGN_CPUPROFILE ||
+	       owners_take(profile, err);
+}
+
 /* `stored`: the profile's bytes in its file, which may be packed. */
-static bool read_plain(const struct plain_file *from, size_t stored, struct profile **profile, struct error *err)
+static bool read_as_it_is(const struct plain_file *from, size_t stored, enum foreign_kind *found,
+	struct profile **profile, struct error *err)
 {
 	const char *name = from->name;
 	const struct text_source text =
@@ -220,7 +232,7 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 
 	if (size == 0)
 		return error_set(err, ERROR_FORMAT, "cannot read %s: it is empty; record it again", name);
-	kind = foreign_kind(bytes, size);
+	kind = *found = foreign_kind(bytes, size);
 	switch (kind) {
 	case FOREIGN_PPROF:
 		return profile_read_pprof(bytes, size, stacks_limit(stored), profile, err) ||
@@ -258,6 +270,17 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 	return error_set(err, ERROR_FORMAT,
 		"cannot read %s: not a profile (pprof, OTLP, perf.data, perf script, folded stacks, callgrind.out, .cpuprofile or speedscope); 'kelvin record -o FILE' makes one",
 		name);
+}
+
+static bool read_plain(const struct plain_file *from, size_t stored, struct profile **profile, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *made = NULL;
+	enum foreign_kind kind = FOREIGN_UNKNOWN;
+
+	if (!read_as_it_is(from, stored, &kind, &made, err) || !foreign_finish(kind, &made, err))
+		return false;
+	*profile = TAKE(made);
+	return true;
 }
 
 static bool foreign_read_plain(
@@ -299,8 +322,13 @@ bool foreign_read_text(const struct text_source *given, const char *name, struct
 	struct text_source text = without_mark(given);
 	enum foreign_kind kind = foreign_kind(text.head, text.head_bytes);
 
-	if (kind == FOREIGN_PERF_SCRIPT)
-		return perf_script_read(&text, name, ARRAY_MAX_IDS, profile, err);
-	return kind == FOREIGN_FOLDED ? profile_read_folded(&text, name, ARRAY_MAX_IDS, profile, err)
-				      : callgrind_read(&text, kind == FOREIGN_CACHEGRIND, name, profile, err);
+	CLEANUP(profile_cleanup) struct profile *made = NULL;
+	bool ok = kind == FOREIGN_PERF_SCRIPT ? perf_script_read(&text, name, ARRAY_MAX_IDS, &made, err)
+		  : kind == FOREIGN_FOLDED    ? profile_read_folded(&text, name, ARRAY_MAX_IDS, &made, err)
+					      : callgrind_read(&text, kind == FOREIGN_CACHEGRIND, name, &made, err);
+
+	if (!ok || !foreign_finish(kind, &made, err))
+		return false;
+	*profile = TAKE(made);
+	return true;
 }

@@ -7,6 +7,7 @@
  * Files of profiles, whoever wrote them. Which kind a file is, its content tells, never its name.
  *
  *	foreign.c	which kind it is, and who reads it
+ *	owners.c	frames that stand for a process or a thread
  *	utf16.c		text in UTF-16
  *	unsupported.c	what is often given to Kelvin, and what makes a profile of it
  *	callgrind/	callgrind.out and cachegrind.out
