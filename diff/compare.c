@@ -10,6 +10,7 @@
 #include "diff/match/frames.h"
 #include "diff/match/moved.h"
 #include "diff/match/of_whole.h"
+#include "diff/match/renamings.h"
 #include "diff/match/renumber.h"
 #include "diff/match/truncated.h"
 #include "diff/match/union_tree.h"
@@ -88,7 +89,7 @@ static bool make_union(struct diff_build *build, struct error *err)
 
 static bool compare_align(struct diff_build *build, struct error *err)
 {
-	size_t moved = 0, renamed = 0;
+	size_t moved = 0, renamed = 0, with_class = 0;
 
 	align_functions(build);
 	if (!build_two_sided(build) || build->is_grouped) {
@@ -112,7 +113,9 @@ static bool compare_align(struct diff_build *build, struct error *err)
 		return false;
 	load_measure(build);
 	moved_match(build, &moved);
-	if (moved == 0)
+	if (moved + renamed > 0)
+		renamings_match(build, &with_class);
+	if (moved + with_class == 0)
 		return true;
 	code_compare(build);
 	if (!make_union(build, err))
@@ -228,6 +231,8 @@ static bool diff_compare_profiles(struct diff_build *build, struct diff **diff, 
 		(build_two_sided(build) && !elapsed_say(build, waits, err)))
 		return false;
 	order_functions(build);
+	if (build_two_sided(build))
+		renamings_collect(build);
 	assert(verdict_check(build->diff) == NULL);
 	*diff = TAKE(build->diff);
 	return true;

@@ -218,6 +218,7 @@ void diff_destroy(struct diff *diff)
 	free(diff->instances.outliers);
 	free(diff->instances.cpus);
 	free(diff->members);
+	free(diff->renamings);
 	free(diff->wait_sites);
 	free(diff->wait_releases);
 	free(diff->changes);

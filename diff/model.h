@@ -3,6 +3,7 @@
 
 #include "common/common.h"
 #include "diff/gates.h"
+#include "diff/renaming.h"
 #include "profile/profile.h"
 
 /*
@@ -565,6 +566,8 @@ struct diff {
 	 */
 	uint32_t *leads[DIFF_SIDES];
 	size_t lead_count[DIFF_SIDES];
+	struct diff_renaming *renamings; /* owned */
+	size_t renaming_count;
 	bool without_inlined[DIFF_SIDES]; /* the other side tells no inlined frames: those of this one are no nodes */
 	struct diff_layouts layouts;
 	struct diff_control control;

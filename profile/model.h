@@ -19,6 +19,7 @@
 #include "profile/java_name.h"
 #include "profile/labels.h"
 #include "profile/metric.h"
+#include "profile/name_scan.h"
 #include "profile/name_template.h"
 #include "profile/nameless.h"
 #include "profile/notes.h"

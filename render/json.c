@@ -386,6 +386,24 @@ static void put_control(const struct json_writer *w)
 	json_close_member(w);
 }
 
+/* Writes classes, files and modules that have another name in head, where there are any. */
+static void put_renamings(const struct json_writer *w)
+{
+	const struct diff *diff = w->diff;
+
+	if (diff->renaming_count == 0)
+		return;
+	json_text_begin(w->out, "renamings", '[');
+	for (size_t i = 0; i < diff->renaming_count; i++) {
+		json_text_open(w->out, '{');
+		json_text_member(w->out, "base", diff_string(diff, diff->renamings[i].shown[DIFF_BASE]));
+		json_text_member(w->out, "head", diff_string(diff, diff->renamings[i].shown[DIFF_HEAD]));
+		put_amount(w, "functions", diff->renamings[i].functions);
+		json_close_member(w);
+	}
+	json_text_close(w->out, ']');
+}
+
 /* ---- Commits ---- */
 
 static void put_suspect(const struct json_writer *w, size_t number)
@@ -458,6 +476,7 @@ static void put_diff(const struct json_writer *w)
 	put_recording(w, "base", DIFF_BASE);
 	put_recording(w, "head", DIFF_HEAD);
 	json_close_member(w);
+	put_renamings(w);
 	put_commits(w);
 }
 

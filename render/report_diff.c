@@ -313,6 +313,57 @@ static void put_moved(struct document *d)
 	document_table(d, &table);
 }
 
+/* Says how many functions are numbered anew, and how the largest of them is called; nothing if there are none. */
+static void say_renumbered(const struct diff *diff, struct buffer *words)
+{
+	size_t count = 0;
+	uint32_t largest = PROFILE_NONE;
+	CLEANUP(buffer_deinit) struct buffer name = BUFFER_INIT(words->max_bytes);
+
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+
+		if (f->tier != DIFF_TIER_RENUMBERED)
+			continue;
+		count++;
+		if (largest == PROFILE_NONE || f->total.head > diff->functions[largest].total.head)
+			largest = i;
+	}
+	if (count == 0)
+		return;
+	profile_shown_template(diff_string(diff, diff->functions[largest].key), &name);
+	words->failed |= name.failed;
+	buffer_printf(words, "%s %s numbered anew: ", format_count((double)count).text,
+		count == 1 ? "function is" : "functions are");
+	document_name(words, name.data ? name.data : "");
+	if (count > 1)
+		buffer_append_string(words, " and others");
+}
+
+/* Lists what has another name with all functions in it, and functions with other numbers: each once. */
+static void put_renamings(struct document *d)
+{
+	const struct diff *diff = d->diff;
+	CLEANUP(buffer_deinit) struct buffer renumbered = BUFFER_INIT(d->words.max_bytes);
+
+	say_renumbered(diff, &renumbered);
+	d->words.failed |= renumbered.failed;
+	if (diff->renaming_count > 0 || renumbered.size > 0)
+		document_put(d, DOCUMENT_HEADING, "Under other names in head");
+	for (size_t i = 0; i < diff->renaming_count; i++) {
+		const struct diff_renaming *renaming = &diff->renamings[i];
+
+		document_name(&d->words, diff_string(diff, renaming->shown[DIFF_BASE]));
+		buffer_append_string(&d->words, " → ");
+		document_name(&d->words, diff_string(diff, renaming->shown[DIFF_HEAD]));
+		buffer_printf(&d->words, ": %s functions", format_count((double)renaming->functions).text);
+		document_put(d, DOCUMENT_ITEM, "");
+	}
+	if (renumbered.size > 0)
+		document_put(d, DOCUMENT_ITEM, renumbered.data);
+	document_put(d, DOCUMENT_GAP, "");
+}
+
 static bool any_change(const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->function_count; i++) {
@@ -403,6 +454,7 @@ void parts_compared(struct document *d)
 	put_changes(d, SUMMARY_TOTAL_CHANGES);
 	if (is_text) {
 		put_moved(d);
+		put_renamings(d);
 		parts_waiting_changes(d);
 	} else {
 		put_basis(d);

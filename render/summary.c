@@ -174,8 +174,12 @@ static bool consider(const struct summary_choice *listing, uint32_t id, struct s
 		return false;
 	case SUMMARY_MOVED:
 		candidate->size = fmax(estimate->base, estimate->head);
-		/* Only the function that moved is listed, not the caller that took its time over. */
-		return f->moved_to != PROFILE_NONE && f->moved_to < diff->function_count && candidate->size > 0 &&
+		/*
+		 * Only the function that moved is listed, not the caller that took its time over, and not the functions
+		 * of a class one by one.
+		 */
+		return !diff_is_of_renaming(diff, f) && f->moved_to != PROFILE_NONE &&
+		       f->moved_to < diff->function_count && candidate->size > 0 &&
 		       (diff_tier_is_rename(f->tier) || f->total.state == DIFF_STATE_MOVED) &&
 		       (f->moved_to > id || !(diff->functions[f->moved_to].total.head > 0) || estimate->head > 0);
 	case SUMMARY_SELF:

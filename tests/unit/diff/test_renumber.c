@@ -212,9 +212,89 @@ static void other_functions_stay_others(void **state)
 	expect_tier(diff, "go.func2", DIFF_TIER_ONE_SIDED);
 }
 
+/* ---- Classes with other names ---- */
+
+static void expect_renaming(const struct diff *diff, const char *base, const char *head, size_t functions)
+{
+	assert_int_equal(diff->renaming_count, 1);
+	assert_string_equal(diff_string(diff, diff->renamings[0].shown[DIFF_BASE]), base);
+	assert_string_equal(diff_string(diff, diff->renamings[0].shown[DIFF_HEAD]), head);
+	assert_int_equal(diff->renamings[0].functions, functions);
+}
+
+/* Makes a text of methods that call others than each other, and of their class, which has other functions beside it. */
+static struct profile *profile_of_class(const char *name, const char *separator, const char *more)
+{
+	static const char *const methods[] = { "read", "check", "store" };
+	CLEANUP(cleanup_free) struct text *text = calloc(1, sizeof(*text));
+
+	for (int i = 0; i < 3; i++) {
+		add_line(text, "main;%s%s%s;work%c 400\n", name, separator, methods[i], 'a' + i);
+		add_line(text, "main;%s%s%s;sort%c 300\n", name, separator, methods[i], 'a' + i);
+	}
+	add_line(text, "main;other 600\n%s", more);
+	return synthetic_profile(text->bytes);
+}
+
+static void a_class_with_another_name_is_told_once(void **state)
+{
+	static const struct {
+		const char *base, *head, *separator, *shown[DIFF_SIDES];
+	} cases[] = {
+		{ "Cart", "Basket", ".", { "Cart.*", "Basket.*" } },
+		{ "shop::Cart", "shop::Basket", "::", { "shop::Cart::*", "shop::Basket::*" } },
+		{ "old::io::File", "fresh::io::File", "::", { "old::*", "fresh::*" } },
+		{ "main.(*Cart)", "main.(*Basket)", ".", { "main.(*Cart).*", "main.(*Basket).*" } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLEANUP(diff_cleanup)
+		struct diff *diff = synthetic_compare(profile_of_class(cases[i].base, cases[i].separator, ""),
+			profile_of_class(cases[i].head, cases[i].separator, ""), NULL);
+
+		expect_renaming(diff, cases[i].shown[DIFF_BASE], cases[i].shown[DIFF_HEAD], 3);
+	}
+}
+
+/* Neither callers nor callees tell which one it is: the class does. */
+static void a_method_follows_its_class(void **state)
+{
+	CLEANUP(diff_cleanup)
+	struct diff *diff = synthetic_compare(profile_of_class("Cart", "::", "main;Cart::total(int);sum 40\n"),
+		profile_of_class("Basket", "::", "main;sum;Basket::total(int) 900\n"), NULL);
+
+	expect_renaming(diff, "Cart::*", "Basket::*", 4);
+	expect_tier(diff, "Basket::total(int)", DIFF_TIER_PLACE);
+	assert_true(diff_is_of_renaming(diff, synthetic_function(diff, "Basket::total(int)")));
+}
+
+/* It is in both profiles, so that some of its methods moved. */
+static void a_class_that_is_still_there_has_no_other_name(void **state)
+{
+	CLEANUP(diff_cleanup)
+	struct diff *diff = synthetic_compare(profile_of_class("Cart", "::", "main;Cart::total;sum 500\n"),
+		profile_of_class("Basket", "::", "main;Cart::total;sum 500\n"), NULL);
+
+	assert_int_equal(diff->renaming_count, 0);
+	expect_tier(diff, "Basket::read", DIFF_TIER_PLACE);
+}
+
+static void a_module_with_another_name_is_told_once(void **state)
+{
+	struct profile *base = synthetic_profile("main!shop1;parse!shop1 400\nmain!shop1;run!shop1 600\n");
+	struct profile *head = synthetic_profile("main!shop2;parse!shop2 400\nmain!shop2;run!shop2 600\n");
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, NULL);
+
+	expect_renaming(diff, "shop1", "shop2", 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_class_with_another_name_is_told_once),
+		cmocka_unit_test(a_method_follows_its_class),
+		cmocka_unit_test(a_class_that_is_still_there_has_no_other_name),
+		cmocka_unit_test(a_module_with_another_name_is_told_once),
 		cmocka_unit_test(an_assignment_costs_the_least),
 		cmocka_unit_test(a_number_alone_is_the_same_function),
 		cmocka_unit_test(what_they_call_tells_shifted_functions),
