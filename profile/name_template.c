@@ -383,7 +383,8 @@ static bool take_lambda(struct template_scan *scan)
 static const char *without_cpu(const char *start, const char *end)
 {
 	static const char *const words[] = { "_sse2", "_ssse3", "_sse4", "_sse42", "_avx", "_avx2", "_avx512", "_evex",
-		"_evex512", "_fma", "_fma4", "_sve", "_neon", "_erms", "_falkor", "_thunderx" };
+		"_evex512", "_fma", "_fma4", "_sve", "_neon", "_erms", "_falkor", "_thunderx", "_a64fx", "_asimd",
+		"_mops" };
 
 	if (!name_has(start, "__"))
 		return end;
@@ -441,6 +442,13 @@ bool profile_key_template(const char *key, struct buffer *out)
 		scan.has_numbers = true;
 	}
 	return scan.has_numbers;
+}
+
+bool profile_key_is_of_cpu(const char *key)
+{
+	const char *end = key + profile_split_key(key).name_bytes;
+
+	return without_cpu(key, end) < end;
 }
 
 void profile_shown_template(const char *key, struct buffer *out)

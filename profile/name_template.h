@@ -20,3 +20,10 @@ bool profile_key_template(const char *key, struct buffer *out);
 
 /* Appends the same as people read it, with "*" for what was left out: `Svc.lambda$main$*`. */
 void profile_shown_template(const char *key, struct buffer *out);
+
+/*
+ * Returns whether a key is that of one of several functions of which a library takes the one for the CPU that it runs
+ * on, `__strlen_avx2` or `__strlen_evex`: their templates are equal, and which of them runs is not the program's
+ * choice.
+ */
+bool profile_key_is_of_cpu(const char *key);

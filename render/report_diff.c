@@ -313,42 +313,70 @@ static void put_moved(struct document *d)
 	document_table(d, &table);
 }
 
-/* Says how many functions are numbered anew, and how the largest of them is called; nothing if there are none. */
-static void say_renumbered(const struct diff *diff, struct buffer *words)
+/* Functions of a kind that have other names: how many, and the one with the most time. */
+struct report_diff_others {
+	size_t count;
+	uint32_t largest;
+};
+
+static void note_other(const struct diff *diff, uint32_t function, struct report_diff_others *others)
 {
-	size_t count = 0;
-	uint32_t largest = PROFILE_NONE;
-	CLEANUP(buffer_deinit) struct buffer name = BUFFER_INIT(words->max_bytes);
+	if (others->count++ == 0 || diff->functions[function].total.head > diff->functions[others->largest].total.head)
+		others->largest = function;
+}
 
-	for (uint32_t i = 0; i < diff->function_count; i++) {
-		const struct diff_function *f = &diff->functions[i];
+/* Appends the name that a function has in base, if that is another one. */
+static void append_base_name(const struct diff *diff, uint32_t function, struct buffer *words)
+{
+	size_t first = BISECT(diff->member_count, at, diff->members[at].function < function);
 
-		if (f->tier != DIFF_TIER_RENUMBERED)
-			continue;
-		count++;
-		if (largest == PROFILE_NONE || f->total.head > diff->functions[largest].total.head)
-			largest = i;
-	}
-	if (count == 0)
+	if (first == diff->member_count || diff->members[first].function != function ||
+		diff->members[first].side != DIFF_BASE)
 		return;
-	profile_shown_template(diff_string(diff, diff->functions[largest].key), &name);
-	words->failed |= name.failed;
-	buffer_printf(words, "%s %s numbered anew: ", format_count((double)count).text,
-		count == 1 ? "function is" : "functions are");
-	document_name(words, name.data ? name.data : "");
-	if (count > 1)
-		buffer_append_string(words, " and others");
+	document_name(words, diff_string(diff, diff->members[first].name));
+	buffer_append_string(words, " → ");
+}
+
+/* Says once that functions are numbered anew, and that the library takes others for the CPU. */
+static void put_renumbered(struct document *d)
+{
+	const struct diff *diff = d->diff;
+	struct report_diff_others numbered = { 0 }, of_cpu = { 0 };
+	CLEANUP(buffer_deinit) struct buffer name = BUFFER_INIT(d->words.max_bytes);
+
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		if (diff->functions[i].tier == DIFF_TIER_RENUMBERED)
+			note_other(diff, i,
+				profile_key_is_of_cpu(diff_string(diff, diff->functions[i].key)) ? &of_cpu : &numbered);
+	if (numbered.count > 0) {
+		profile_shown_template(diff_string(diff, diff->functions[numbered.largest].key), &name);
+		d->words.failed |= name.failed;
+		document_name(&d->words, name.data ? name.data : "");
+		if (numbered.count > 1)
+			buffer_printf(&d->words, " and others: %s functions are numbered anew",
+				format_count((double)numbered.count).text);
+		else
+			buffer_append_string(&d->words, ": it is numbered anew");
+		document_put(d, DOCUMENT_ITEM, "");
+	}
+	if (of_cpu.count > 0) {
+		append_base_name(diff, of_cpu.largest, &d->words);
+		document_name(&d->words, diff_string(diff, diff->functions[of_cpu.largest].name));
+		buffer_append_string(&d->words, of_cpu.count > 1 ? " and others" : "");
+		buffer_append_string(&d->words, ": the CPU's choice, not the program's");
+		document_put(d, DOCUMENT_ITEM, "");
+	}
 }
 
 /* Lists what has another name with all functions in it, and functions with other numbers: each once. */
 static void put_renamings(struct document *d)
 {
 	const struct diff *diff = d->diff;
-	CLEANUP(buffer_deinit) struct buffer renumbered = BUFFER_INIT(d->words.max_bytes);
+	bool any = diff->renaming_count > 0;
 
-	say_renumbered(diff, &renumbered);
-	d->words.failed |= renumbered.failed;
-	if (diff->renaming_count > 0 || renumbered.size > 0)
+	for (size_t i = 0; i < diff->function_count && !any; i++)
+		any = diff->functions[i].tier == DIFF_TIER_RENUMBERED;
+	if (any)
 		document_put(d, DOCUMENT_HEADING, "Under other names in head");
 	for (size_t i = 0; i < diff->renaming_count; i++) {
 		const struct diff_renaming *renaming = &diff->renamings[i];
@@ -359,8 +387,7 @@ static void put_renamings(struct document *d)
 		buffer_printf(&d->words, ": %s functions", format_count((double)renaming->functions).text);
 		document_put(d, DOCUMENT_ITEM, "");
 	}
-	if (renumbered.size > 0)
-		document_put(d, DOCUMENT_ITEM, renumbered.data);
+	put_renumbered(d);
 	document_put(d, DOCUMENT_GAP, "");
 }
 
