@@ -256,6 +256,27 @@ static void append_changed_lines(struct buffer *out, const struct render_input *
 		buffer_append_varint(out, lines[i]);
 }
 
+/* Appends the functions of groups, which nothing tells apart from build to build, with their times as measured. */
+static void append_members(struct buffer *out, struct text_table *table, const struct diff *diff)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diff->member_count; i++)
+		count += diff->functions[diff->members[i].function].tier == DIFF_TIER_GROUP;
+	buffer_append_varint(out, count);
+	for (size_t i = 0; i < diff->member_count; i++) {
+		const struct diff_member *member = &diff->members[i];
+
+		if (diff->functions[member->function].tier != DIFF_TIER_GROUP)
+			continue;
+		buffer_append_varint(out, member->function);
+		buffer_append_varint(out, (uint64_t)member->side);
+		buffer_append_varint(out, page_functions_text_number(table, diff, member->name));
+		append_float(out, member->raw_self);
+		append_float(out, member->raw_total);
+	}
+}
+
 static void append_details(struct buffer *out, struct text_table *table, const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
@@ -265,8 +286,10 @@ static void append_details(struct buffer *out, struct text_table *table, const s
 	for (size_t i = 0; diff->sides == 2 && i < diff->function_count; i++)
 		buffer_append_varint(out,
 			diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
-	if (diff->sides == 2)
-		append_changed_lines(out, input);
+	if (diff->sides != 2)
+		return;
+	append_changed_lines(out, input);
+	append_members(out, table, diff);
 }
 
 bool page_data_functions(const struct render_input *input, struct buffer *out, struct error *err)

@@ -31,7 +31,7 @@ const PAGES = [
 
 /** A random page with what views read beside its tables. @param {any} page */
 function worded(page) {
-  for (const f of page.functions) Object.assign(f, { place: f.module, fullName: f.name, movedTo: -1, changedLine: 0, languages: 0 });
+  for (const f of page.functions) Object.assign(f, { place: f.module, fullName: f.name, movedTo: -1, changedLine: 0, languages: 0, members: [] });
   const verdict = { verdict: 'inconclusive', verdictText: '', evidence: {}, ruleTexts: {}, nameSources: [], sameCodeWords: '', warnings: [], commits: [] };
   return { ...page, meta: { ...page.meta, ...verdict }, bottlenecks: null, releases: [null, null] };
 }

@@ -48,6 +48,25 @@ class Estimates {
   }
 }
 
+/**
+ * A function of a group, which nothing tells apart from build to build: its side, and its times as they were measured,
+ * with all it calls and in itself.
+ * @typedef {{name: number, side: number, self: number, total: number}} Member
+ */
+
+/** The members of groups by the function that stands for the group. @param {Columns} columns */
+function membersOf(columns) {
+  /** @type {Map<number, Member[]>} */ const members = new Map();
+  for (let left = columns.varint(); left > 0; left--) {
+    const func = columns.varint();
+    const [side, name] = [columns.varint(), columns.varint()];
+    const [self, total] = columns.floats(2);
+    if (!members.has(func)) members.set(func, []);
+    members.get(func)?.push({ name, side, self, total });
+  }
+  return members;
+}
+
 /** Columns that the first picture does not need. */
 class Details {
   /** @param {Columns} columns @param {number} count @param {number} sides */
@@ -63,6 +82,7 @@ class Details {
     this.rank = numbers();
     this.movedTo = sides === 2 ? numbers() : null;
     this.changedLine = sides === 2 ? numbers() : null;
+    this.members = sides === 2 ? membersOf(columns) : null;
   }
 }
 
@@ -185,6 +205,11 @@ export class Func {
   /** The line whose own time changed most, in head, where the change of the function itself is proven; else 0. */
   get changedLine() {
     return this.table.details.changedLine?.[this.id] || 0;
+  }
+  /** The functions that it is the sum of, where nothing tells them apart from build to build. */
+  get members() {
+    const { texts, details } = this.table;
+    return (details.members?.get(this.id) || []).map((member) => ({ ...member, name: texts[member.name] }));
   }
   /** What identifies the function in every report. */
   get key() {

@@ -16,6 +16,7 @@ import { functionBesideFrame, besideWords, partText, wholeWords } from './verdic
 import { changeHint, changeTitle, waitLine } from './changes.js';
 import { wholePlace } from './places.js';
 import { waitSection } from './waitviews.js';
+import { memberSection } from './members.js';
 import { button, swatch } from '../common/widgets.js';
 
 /** @typedef {import('../common/dom.js').Child} Child */
@@ -274,6 +275,7 @@ export function inspect(model, node, pinned, actions) {
     pinned && buttons(model, node, actions),
     pinned && trunkSection(model, node, actions),
     everywhere(model, f, node),
+    memberSection(model, f),
     bottleneckSection(model, node),
     waits,
     ...(pinned ? neighbourSections(model, f, actions.pick) : []),

@@ -43,6 +43,7 @@ export * as functionlist from '../../../render/viewer/views/functions.js';
 export * as header from '../../../render/viewer/views/header.js';
 export * as heat from '../../../render/viewer/views/heat.js';
 export * as inspector from '../../../render/viewer/views/inspector.js';
+export * as members from '../../../render/viewer/views/members.js';
 export * as latencies from '../../../render/viewer/views/latencies.js';
 export * as draw from '../../../render/viewer/picture/draw.js';
 export * as status from '../../../render/viewer/picture/status.js';
