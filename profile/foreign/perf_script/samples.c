@@ -8,7 +8,7 @@ enum { MAX_FRAMES = 1 << 16 };
 
 /* A frame; the innermost first. */
 struct script_frame {
-	struct profile_line line;
+	uint32_t name; /* string */
 	uint32_t mapping;
 	bool is_inlined; /* into the next one */
 };
@@ -86,7 +86,6 @@ bool script_samples_add_frame(struct script_samples *r, uint64_t address, struct
 	struct text_cursor binary, struct error *err)
 {
 	static const char unnamed[] = "[unnamed]";
-	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
 	struct script_frame frame = { .mapping = PROFILE_NONE, .is_inlined = text_starts_with(binary, "inlined") };
 	bool is_kernel =
 		text_starts_with(binary, "[kernel") || text_starts_with(binary, "[guest.kernel") || address >> 63;
@@ -96,29 +95,32 @@ bool script_samples_add_frame(struct script_samples *r, uint64_t address, struct
 	if (!frame.is_inlined &&
 		!perf_script_samples_add_mapping(r, script_without_offset(binary), is_kernel, &frame.mapping, err))
 		return false;
-	if (frame.mapping != PROFILE_NONE)
-		function.module = r->profile->mappings[frame.mapping].module;
 	name = script_without_offset(name);
 	if (text_left(name) == 0 || text_starts_with(name, "[unknown]"))
 		name = (struct text_cursor){ unnamed, unnamed + sizeof(unnamed) - 1 };
 	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err) ||
-		!string_table_add(r->profile->strings, name.at, text_left(name), &function.name, err) ||
-		!profile_add_function(r->profile, &function, &frame.line.function, err))
+		!string_table_add(r->profile->strings, name.at, text_left(name), &frame.name, err))
 		return false;
 	r->frames[r->frame_count++] = frame;
 	return true;
 }
 
+/* Functions that were inlined are in the binary of the frame that they are in, which comes last. */
 static bool push_location(struct script_samples *r, size_t first, size_t count, uint32_t *stack, struct error *err)
 {
-	uint32_t location;
+	uint32_t location, mapping = r->frames[first + count - 1].mapping;
+	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
 
 	if (!ARRAY_RESERVE(&r->inline_lines, &r->inline_capacity, count, MAX_FRAMES, err))
 		return false;
-	for (size_t i = 0; i < count; i++)
-		r->inline_lines[i] = r->frames[first + i].line;
-	return profile_add_location_of_lines(
-		       r->profile, r->frames[first + count - 1].mapping, r->inline_lines, count, &location, err) &&
+	function.module = mapping == PROFILE_NONE ? 0 : r->profile->mappings[mapping].module;
+	for (size_t i = 0; i < count; i++) {
+		function.name = r->frames[first + i].name;
+		r->inline_lines[i] = (struct profile_line){ 0 };
+		if (!profile_add_function(r->profile, &function, &r->inline_lines[i].function, err))
+			return false;
+	}
+	return profile_add_location_of_lines(r->profile, mapping, r->inline_lines, count, &location, err) &&
 	       profile_add_stack(r->profile, *stack, location, stack, err);
 }
 
