@@ -15,8 +15,8 @@ static const struct profile_fact table[] = {
 	{ MEMBER(command), 2, PROFILE_FACT_STRING },
 	{ MEMBER(event), 3, PROFILE_FACT_STRING, .prefix = "event ", .differs = { DIFFERENT("events") },
 		.blocks_gate = true },
-	{ MEMBER(call_graph), 7, PROFILE_FACT_STRING, .prefix = "call graph ",
-		.differs = { DIFFERENT("call graphs") } },
+	/* A comparison says of this and of the tool in one sentence: diff/match/tools.c. */
+	{ MEMBER(call_graph), 7, PROFILE_FACT_STRING, .prefix = "call graph " },
 	{ MEMBER(cpu_model), 4, PROFILE_FACT_STRING, .prefix = "CPU ", .differs = { DIFFERENT("CPU models") },
 		.blocks_gate = true },
 	{ MEMBER(cpu_count), 8, PROFILE_FACT_NUMBER, .one = "CPU", .many = "CPUs",
@@ -61,7 +61,7 @@ static const struct profile_fact table[] = {
 	{ MEMBER(toolchain), 18, PROFILE_FACT_STRING, .prefix = "built with ",
 		.differs = { "base and head were built or run with different toolchains: '", "' and '", "'" },
 		.is_rare = true },
-	{ MEMBER(tool), 1, PROFILE_FACT_STRING, .differs = { DIFFERENT("tools") } },
+	{ MEMBER(tool), 1, PROFILE_FACT_STRING },
 };
 
 const struct profile_fact *profile_facts(size_t *count)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/match/detail.h"
 
+#include "diff/match/tools.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -361,6 +363,7 @@ static const char *detail_separator(const struct buffer *out)
 
 bool detail_describe(const struct diff_build *build, struct buffer *out)
 {
+	(void)tools_describe(build->profiles, out);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (build->leads_of[side]) {
 			buffer_printf(out, "%s%s's stacks begin with ", detail_separator(out), diff_side_name(side));

@@ -12,5 +12,8 @@
  */
 void detail_level(struct diff_build *build);
 
-/* Appends what was left out of the sides, as a sentence without a full stop. Returns false if nothing was. */
+/*
+ * Appends which tools the sides are of, if they are of different ones, and what was left out of them, as a sentence
+ * without a full stop. Returns false if there is nothing to say.
+ */
 bool detail_describe(const struct diff_build *build, struct buffer *out);

@@ -375,6 +375,7 @@ static bool cpuprofile_begin(struct cpuprofile *r, struct error *err)
 	hash_map_init(&r->by_id, sizeof(int64_t));
 	buffer_init(&r->name, 1 << 22);
 	return profile_create(&r->profile, err) && profile_add_value_type(r->profile, "time", "nanoseconds", err) &&
+	       profile_intern(r->profile, "V8", &r->profile->facts.tool, err) &&
 	       profile_intern(r->profile, PROFILE_JIT_MODULE, &mapping.path, err) &&
 	       profile_add_mapping(r->profile, &mapping, &r->mapping, err) &&
 	       profile_add_run(r->profile, &run, &thread.run, err) &&

@@ -214,6 +214,8 @@ static bool speedscope_read_members(struct speedscope *r, struct error *err)
 			ok = read_shared(r, err);
 		else if (json_reader_is(key, "profiles"))
 			ok = speedscope_read_sections(r, err);
+		else if (json_reader_is(key, "exporter"))
+			ok = speedscope_intern(r, json_reader_text(&r->json), &r->profile->facts.tool, err);
 		else
 			json_reader_skip(&r->json);
 	}

@@ -168,8 +168,11 @@ static const struct {
 	{ frequency, "base was sampled at 4000 Hz and head at 99 Hz", false },
 	{ period, "base was sampled every 1000000 and head every 10000000", false },
 	{ governor, "base and head were recorded with different CPU frequency governors: 'same' and 'other'", true },
-	{ call_graph, "base and head were recorded with different call graphs: 'same' and 'other'", false },
-	{ tool, "base and head were recorded with different tools: 'same' and 'other'", false },
+	{ call_graph,
+		"base was recorded with call graph same and head with call graph other: a difference that only this",
+		false },
+	{ tool, "base was recorded by same and head by other: a difference that only this makes is not the program's",
+		false },
 	{ cpu_limit, "base and head ran under different CPU limits: no limit and 1.5 CPUs", true },
 	{ cgroup, "base and head ran in different control groups: 'same' and '/docker/0123456789abcdef'", false },
 	{ user_only, "head was recorded without kernel code, base with it", true },
@@ -202,6 +205,15 @@ static void each_difference_is_named(void **state)
 			fail_msg("nothing says '%s'", cases[i].words);
 		assert_int_equal(blocks, cases[i].blocks);
 	}
+}
+
+static struct profile *by_tool(const char *name, const char *graph)
+{
+	struct profile *profile = recording(10, 1);
+
+	profile->facts.tool = profile_id(profile, name);
+	profile->facts.call_graph = profile_id(profile, graph);
+	return profile;
 }
 
 static void expect(struct profile *base, struct profile *head, const char *words, bool expected)
@@ -244,6 +256,17 @@ static void each_fact_is_compared(void **state)
 			assert_int_equal(blocks, facts[i].blocks_gate);
 		}
 	}
+}
+
+/* One sentence says of both. What a side does not tell is not guessed. */
+static void different_tools_are_named(void **state)
+{
+	expect(by_tool("perf 6.1", "fp"), by_tool("kelvin 0.2.0", "dwarf,16384"),
+		"base was recorded by perf 6.1 with call graph fp and head by kelvin 0.2.0 with call graph dwarf,16384: ",
+		true);
+	expect(by_tool("py-spy@0.4.0", ""), by_tool("perf 6.1", "fp"), "by py-spy@0.4.0 and head by perf 6.1: ", true);
+	expect(by_tool("", ""), by_tool("perf 6.1", "fp"), "recorded by", false);
+	expect(by_tool("perf 6.1", "fp"), by_tool("perf 6.1", "fp"), "is not the program's", false);
 }
 
 static struct profile *in_group(const char *cgroup)
@@ -577,6 +600,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_difference_is_named),
 		cmocka_unit_test(each_fact_is_compared),
+		cmocka_unit_test(different_tools_are_named),
 		cmocka_unit_test(chains_do_not_tell_what_was_cut),
 		cmocka_unit_test(what_neither_side_has_is_said),
 		cmocka_unit_test(lengths_and_threads_are_compared),

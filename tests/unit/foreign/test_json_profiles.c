@@ -27,7 +27,7 @@ static const char cpuprofile[] = NODES ",\"startTime\":1000,\"endTime\":1100,\"s
 	"\"shared\":{\"frames\":[{\"name\":\"main\"},{\"name\":\"parse\",\"file\":\"/srv/w.py\",\"line\":8,\"col\":null}]}"
 
 static const char sampled[] =
-	SCHEMA "\"profiles\":[{\"type\":\"sampled\",\"name\":\"Thread 7 \\\"worker\\\"\","
+	SCHEMA "\"exporter\":\"py-spy@0.4.0\",\"profiles\":[{\"type\":\"sampled\",\"name\":\"Thread 7 \\\"worker\\\"\","
 	       "\"samples\":[[0],[0,1],[0,1]],\"weights\":[0.01,0.02,0.01],\"unit\":\"seconds\"}]," FRAMES "}";
 static const char evented[] = SCHEMA FRAMES
 	",\"profiles\":[{\"type\":\"evented\",\"name\":\"a\",\"unit\":\"milliseconds\",\"startValue\":5,\"endValue\":20,"
@@ -104,6 +104,7 @@ static void stacks_with_weights_are_read(void **state)
 	expect_stacks(profile, 1, "main 10000000\nmain;py::parse:/srv/w.py 30000000\n");
 	assert_string_equal(profile_string(profile, profile->threads[0].name), "worker");
 	assert_string_equal(profile_string(profile, profile->value_types[1].type), "time");
+	assert_string_equal(profile_string(profile, profile->facts.tool), "py-spy@0.4.0");
 	assert_int_equal(profile->lines[1].line, 8);
 }
 
