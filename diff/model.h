@@ -562,8 +562,7 @@ struct diff {
 	struct diff_instances instances;
 	struct diff_member *members; /* owned; by function */
 	size_t member_count;
-	/* owned: keys of the functions whose frames are left out where they lead a stack of this side (match/detail.h)
-	 */
+	/* owned: keys of functions whose frames are left out where they lead a stack of this side (match/detail.h) */
 	uint32_t *leads[DIFF_SIDES];
 	size_t lead_count[DIFF_SIDES];
 	struct diff_renaming *renamings; /* owned */
