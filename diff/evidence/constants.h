@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/evidence/fitted.h"
+
+/*
+ * Every number that decides what is proven. Each says its unit, what it is fitted to, and where it is a convention.
+ * scripts/calibrate fits those of fitted.h.
+ */
+
+/* The standard deviations, of logarithms, that the costs of a row may have between starts of an unchanged program. */
+static const double evidence_spreads[EVIDENCE_SPREADS] = { .005, .02, .05, .1, .2, .4, .8, 1.6, 3 };
+
+/* The standard deviation of the logarithm of a change that a program made: a convention, 4.5 times more or less. */
+static const double evidence_change_sd = 1.5;
+
+/* That of the prior of an interval, which is nearly flat, so that one exists where a side has no samples. */
+static const double evidence_interval_sd = 4;
+
+/* The standard deviation of the logarithm of a load that nobody knows: a convention, 3 times more or less in 19 of 20.
+ */
+static const double evidence_unknown_load_sd = .6;
+
+/*
+ * Where all profiles of one side were made before those of the other, those of one side do not show what the machine
+ * did in between: the standard deviation of the logarithm of that.
+ */
+static const double evidence_session_sd = .03;
+
+/* The part of a common factor by which rows follow it differently: fitted to the spread of rows at other loads. */
+static const double evidence_follow = .4;
+
+/*
+ * With a difference of load, a row may cost more for each request in proportion to it, to its square root, and so on:
+ * the powers and their probabilities; fitted to pairs of recordings at two loads. The load is another one from the
+ * logarithm `least` on, and of the most weight from `full` on. `sd`: of the logarithm, for each unit of the load's.
+ */
+enum { EVIDENCE_POWERS = 4 };
+static const struct {
+	double least, full, sd, powers[EVIDENCE_POWERS], probabilities[EVIDENCE_POWERS];
+} evidence_scaling = { .1, .92, .25, { 0, .5, 1, 2 }, { .98, .005, .005, .01 } };
+
+/* The probability that only the second half of a recording shows what a program costs, as start-up is in the first. */
+static const double evidence_late = .1;
+/* The part of a total's test that its second half has. */
+static const double evidence_late_total = .3;
+
+/*
+ * The logarithm of a median latency varies between starts with this standard deviation, and with `load` times the
+ * change of the logarithm of the load; in `wide_part` of all pairs with the other one: neighbours, disks. The tail of a
+ * distribution holds what is rare, and varies twice as much.
+ */
+static const struct {
+	double sd, load, wide_part, wide_sd, tail;
+} evidence_latencies = { .37, .6, .1, 1, 2 };
+
+/* The least p of a function compiled at run time that one side does not have at all, where its callers cost the same.
+ */
+static const double evidence_inlined = .03;
+/* Such a function's spreads from here on are of what a compiler decides, which leaves the time in its callers. */
+static const double evidence_inlining_spread = .8;
+
+/* Rows with fewer samples, or a smaller part of either side, are no hypotheses: conventions. */
+static const double evidence_least_samples = 8, evidence_least_part = .01;
+/*
+ * The total, and the latency of requests, are questions of their own beside that of all functions: they are proven to
+ * differ below this p. A convention: with 5 % for the family of functions, 8 % of unchanged pairs may show something.
+ */
+static const double evidence_total_rate = .03;
+
+/* Counts of at least this many on both sides have the normal distribution of their logarithms. */
+static const double evidence_normal_samples = 50;
+/* Rows with fewer samples do not tell the common factor; nor those with fewer in each profile that of a profile. */
+static const double evidence_factor_samples = 10, evidence_profile_samples = 20;
+/* Rows of one program are not independent: as many as this count for one factor, and fewer tell none of a profile. */
+static const double evidence_factor_rows = 6;

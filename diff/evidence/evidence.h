@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * One model of evidence: what is proven to differ between two sides of profiles.
+ *
+ * A row is anything that is compared: the total, a function, a place, a benchmark, a wait. In profile i it has k_i
+ * samples for an amount of work w_i (requests, runs, iterations, else seconds):
+ *
+ *	k_i ~ Poisson(w_i exp(a + m_i + u_i + x_i d)),	x_i = 0 in base and 1 in head
+ *
+ * u_i is what a start of the program decides, normal with a standard deviation s that is not known: it has a prior on
+ * a grid, which profiles of one side refine. m_i is what all rows have in common: e_i of a profile within its side, and
+ * D of head. d is what the program changed: 0, or normal with a wide standard deviation. constants.h has the numbers.
+ *
+ * Samples are real numbers: time over the period, so that a weighted sample counts as what it is worth.
+ */
+
+enum evidence_class {
+	EVIDENCE_OTHER,
+	EVIDENCE_COMPILED, /* at run time, where each start inlines and optimises anew */
+	EVIDENCE_WAITING,
+	/* All that a program does: its cost varies between starts by what all rows have in common. */
+	EVIDENCE_TOTAL,
+	EVIDENCE_TOTAL_COMPILED, /* where most code is compiled at run time */
+	EVIDENCE_TOTAL_COMMAND,  /* of whole commands, from start to exit */
+};
+enum { EVIDENCE_CLASSES = 6, EVIDENCE_SPREADS = 9, EVIDENCE_SIDES = 2 };
+
+/* What the profiles of one side have of a row. Arrays are borrowed. */
+struct evidence_counts {
+	const double *samples; /* [profile] */
+	const double *work;    /* [profile] more than 0 */
+	size_t count;          /* of profiles */
+};
+
+struct evidence_row {
+	enum evidence_class class;
+	struct evidence_counts sides[EVIDENCE_SIDES];
+	/* The second half of each recording; a count of 0: there is no time line. */
+	struct evidence_counts late[EVIDENCE_SIDES];
+	/*
+	 * Of EVIDENCE_COMPILED: the row with what inlining leaves its time in, which is its caller and the callees that
+	 * it shares with that; a count of 0: it is not known.
+	 */
+	struct evidence_counts conserved[EVIDENCE_SIDES];
+	/* A side lacks the function, or a callee whose time it may have there: one may have been inlined into the
+	 * other. */
+	bool is_inlined;
+};
+
+/* What all rows have in common. */
+struct evidence_factor {
+	double mean, variance; /* D: the logarithm by which head costs more, and how well that is known */
+	double load;           /* the logarithm of head's work for each second over base's; 0: as much, or not known */
+};
+
+/* The evidence of one row. Values are natural logarithms of head over base, beyond the common factor. */
+struct evidence {
+	double samples[EVIDENCE_SIDES];
+	double offset; /* the logarithm of the ratio that no change would have */
+	double effect; /* as counted, with half a sample more where a side has none */
+	/* How probable each spread is, by the prior and the profiles; what is left of 1 is what inlining explains. */
+	double weights[EVIDENCE_SPREADS];
+	double variance[EVIDENCE_SPREADS]; /* of `effect` beyond counting */
+	double p;                          /* of no change, two-sided */
+};
+
+/* Weighs one row. Sides with no samples at all together have a p of 1. */
+void evidence_weigh_row(
+	const struct evidence_row *row, const struct evidence_factor *factor, struct evidence *evidence);
+
+/* Returns the logarithm of how much better a change explains a row's counts than none does. */
+double evidence_gain(const struct evidence *evidence);
+
+/* The 95 % interval of a row's change: quantiles of its posterior, on the logarithmic scale, so always possible. */
+void evidence_interval(const struct evidence *evidence, double *low, double *high);
+
+/* ---- Common factors ---- */
+
+/* What is known of head's load before any row is looked at. */
+struct evidence_load {
+	double change;              /* as evidence_factor.load */
+	double variance;            /* of that; 0: the work of both sides was counted */
+	bool is_flat;               /* nothing but the rows decides (--scale robust) */
+	bool is_apart;              /* all profiles of one side were made before those of the other */
+	enum evidence_class totals; /* EVIDENCE_TOTAL and the like */
+};
+
+/* Returns the variance of the logarithm of a load that nobody knows (evidence_load.variance). */
+double evidence_unknown_load_variance(void);
+
+/*
+ * Finds the factor of each profile within its side, as logarithms: factors[side][profile]. Rows are self times, none
+ * of which contains another.
+ */
+void evidence_profile_factors(const struct evidence_row *rows, size_t count, double *factors[EVIDENCE_SIDES]);
+
+/* Finds D from rows of self times. */
+void evidence_common_factor(const struct evidence_row *rows, size_t count, const struct evidence_load *load,
+	struct evidence_factor *factor);
+
+/* The factor that a total is judged by: what its load makes of it, since D is what is asked there. */
+struct evidence_factor evidence_factor_of_load(const struct evidence_load *load);
+
+/* ---- Latencies ---- */
+
+/*
+ * Returns the p of no change of a quantile of latencies. effect: the logarithm of head's over base's, with its sampling
+ * variance; is_tail: of the rare ones, such as p99; load: as evidence_factor.load.
+ */
+double evidence_latency_p(double effect, double variance, bool is_tail, double load);
+
+/* ---- Families ---- */
+
+/*
+ * Returns whether a row is tested at all, which has so many samples on both sides together and at most this part of one
+ * of them.
+ */
+bool evidence_is_hypothesis(double samples, double part);
+
+/* Returns by what the p of a question of its own, beside the family of all functions, is multiplied: of the total, of a
+ * latency. */
+double evidence_question_adjustment(void);
+
+/* A test of a family of tests. */
+struct evidence_member {
+	double p;
+	double samples[EVIDENCE_SIDES]; /* members with equal ones are one hypothesis, with the greatest p of them */
+	double part;                    /* of a side: its weight */
+	double q;                       /* out: the false discovery rate at which it is found, at least p */
+};
+
+/*
+ * Fills q by the procedure of Benjamini and Hochberg (1995) with weights (Genovese, Roeder and Wasserman 2006): what a
+ * program spends most of its time in is asked first.
+ */
+void evidence_family(struct evidence_member *members, size_t count);

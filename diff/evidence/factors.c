@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/common.h"
+#include "diff/evidence/constants.h"
+#include "diff/evidence/normal.h"
+#include "diff/evidence/spreads.h"
+#include "diff/probability/probability.h"
+
+#include <stdlib.h>
+
+struct sums {
+	double samples, work;
+};
+
+static struct sums factor_sums(const struct evidence_counts *side)
+{
+	return (struct sums){ evidence_sum(side->samples, side->count), evidence_sum(side->work, side->count) };
+}
+
+/* ---- Of a profile within its side ---- */
+
+/* Finds the weighted median of how much more than their side's mean the rows have in a profile. */
+static double profile_factor(
+	const struct evidence_row *rows, size_t count, int side, size_t profile, struct weighted_value *values)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct evidence_counts *counts = &rows[i].sides[side];
+		struct sums sums = factor_sums(counts);
+		double mean = sums.samples / sums.work * counts->work[profile];
+
+		if (sums.samples >= evidence_profile_samples * (double)counts->count && counts->samples[profile] > 0)
+			values[used++] = (struct weighted_value){ log(counts->samples[profile] / mean), sqrt(mean) };
+	}
+	return (double)used >= evidence_factor_rows ? weighted_median(values, used) : 0;
+}
+
+void evidence_profile_factors(const struct evidence_row *rows, size_t count, double *factors[EVIDENCE_SIDES])
+{
+	CLEANUP(cleanup_free) struct weighted_value *values = memory_alloc((count + 1) * sizeof(*values));
+
+	for (int side = 0; side < EVIDENCE_SIDES && count > 0; side++) {
+		size_t profiles = rows[0].sides[side].count;
+		double sum = 0;
+
+		for (size_t i = 0; i < profiles; i++)
+			sum += factors[side][i] = profile_factor(rows, count, side, i, values);
+		for (size_t i = 0; i < profiles; i++)
+			factors[side][i] -= sum / (double)profiles;
+	}
+}
+
+/* ---- Of head ---- */
+
+/* The grid of values of D. */
+enum { FACTOR_CELLS = 400 };
+static const double factor_reach = 4;
+/* How probable it is that a row did not change. */
+static const double factor_same = .7;
+/* No more rows are asked: the largest tell enough. */
+enum { FACTOR_MOST_ROWS = 400 };
+
+/* What a row tells of D: its difference, and the variance of that by counting. */
+struct factor_row {
+	double difference, counting, size;
+	double weights[EVIDENCE_SPREADS], variance[EVIDENCE_SPREADS]; /* of each spread */
+};
+
+static int by_falling_size(const void *a, const void *b)
+{
+	const struct factor_row *x = a, *y = b;
+
+	return x->size != y->size ? ORDER(y->size, x->size) : ORDER(x->difference, y->difference);
+}
+
+static size_t choose_factor_rows(const struct evidence_row *rows, size_t count, struct factor_row *chosen)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct sums base = factor_sums(&rows[i].sides[0]), head = factor_sums(&rows[i].sides[1]);
+
+		if (fmin(base.samples, head.samples) < evidence_factor_samples)
+			continue;
+		chosen[used] = (struct factor_row){ log(head.samples * base.work / (base.samples * head.work)),
+			1 / base.samples + 1 / head.samples, base.samples / base.work + head.samples / head.work, { 0 },
+			{ 0 } };
+		spreads_weigh(&rows[i], evidence_spread_priors[rows[i].class], chosen[used].weights);
+		for (int k = 0; k < EVIDENCE_SPREADS; k++)
+			chosen[used].variance[k] = spreads_variance(&rows[i], evidence_spreads[k]);
+		used++;
+	}
+	if (used > 0)
+		qsort(chosen, used, sizeof(*chosen), by_falling_size);
+	return used < FACTOR_MOST_ROWS ? used : FACTOR_MOST_ROWS;
+}
+
+static double session_variance(const struct evidence_load *load)
+{
+	return load->is_apart ? evidence_square(evidence_session_sd) : 0;
+}
+
+/* `any`: a row of the profiles that are compared; NULL: there is none. */
+static double factor_prior(const struct evidence_load *load, const struct evidence_row *any, double d)
+{
+	struct evidence_factor known = evidence_factor_of_load(load);
+	double density = 0;
+
+	if (load->is_flat)
+		return 1;
+	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+		double spread = evidence_spreads[k],
+		       variance = any ? spreads_variance(any, spread) : 2 * evidence_square(spread);
+
+		density += evidence_spread_priors[load->totals][k] *
+			   evidence_density(d - known.mean, variance + known.variance);
+	}
+	return density;
+}
+
+static double factor_row_likelihood(const struct factor_row *row, double d)
+{
+	double sum = 0;
+
+	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+		double variance = row->variance[k] + row->counting + evidence_square(evidence_follow * d);
+		double beyond = row->difference - d;
+
+		sum += row->weights[k] *
+		       (factor_same * evidence_density(beyond, variance) +
+			       (1 - factor_same) *
+				       evidence_density(beyond, variance + evidence_square(evidence_change_sd)));
+	}
+	return log(fmax(sum, 1e-300));
+}
+
+static double cell_value(int i)
+{
+	return ((double)i / FACTOR_CELLS - .5) * 2 * factor_reach;
+}
+
+void evidence_common_factor(
+	const struct evidence_row *rows, size_t count, const struct evidence_load *load, struct evidence_factor *factor)
+{
+	CLEANUP(cleanup_free) struct factor_row *chosen = memory_alloc((count + 1) * sizeof(*chosen));
+	size_t used = choose_factor_rows(rows, count, chosen);
+	double temper = used > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)used)) : 1;
+	double posterior[FACTOR_CELLS + 1], sum = 0, mean = 0, squares = 0;
+	int top = FACTOR_CELLS / 2;
+
+	*factor = (struct evidence_factor){ .load = load->change };
+	for (int i = 0; i <= FACTOR_CELLS; i++) {
+		posterior[i] = log(fmax(factor_prior(load, count > 0 ? rows : NULL, cell_value(i)), 1e-300));
+		for (size_t row = 0; row < used; row++)
+			posterior[i] += temper * factor_row_likelihood(&chosen[row], cell_value(i));
+		if (posterior[i] > posterior[top])
+			top = i;
+	}
+	for (int i = 0; i <= FACTOR_CELLS; i++) {
+		double weight, d = cell_value(i);
+
+		if (load->is_flat && used == 0)
+			continue;
+		weight = exp(posterior[i] - posterior[top]);
+		sum += weight;
+		mean += weight * d;
+		squares += weight * d * d;
+	}
+	if (!(sum > 0))
+		return;
+	factor->mean = mean / sum;
+	factor->variance = fmax(squares / sum - evidence_square(factor->mean), 0) + session_variance(load);
+}
+
+double evidence_unknown_load_variance(void)
+{
+	return evidence_square(evidence_unknown_load_sd);
+}
+
+struct evidence_factor evidence_factor_of_load(const struct evidence_load *load)
+{
+	struct evidence_factor factor = { .mean = -evidence_load_cost.mean * load->change,
+		.variance =
+			evidence_square(evidence_load_cost.sd * load->change) + load->variance + session_variance(load),
+		.load = load->change };
+
+	return factor;
+}

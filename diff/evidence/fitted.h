@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Made by scripts/calibrate of the recordings under tests/data/calibration that are for fitting. */
+#pragma once
+
+#include "diff/evidence/evidence.h"
+
+/* How probable each of evidence_spreads is, by expectation maximisation over restarts of unchanged programs. */
+static const double evidence_spread_priors[EVIDENCE_CLASSES][EVIDENCE_SPREADS] = {
+	/* 5178 rows of 33 programs */
+	[EVIDENCE_OTHER] = { 0.0000, 0.6367, 0.0384, 0.1970, 0.1044, 0.0206, 0.0019, 0.0007, 0.0003 },
+	/* 538 rows of 5 programs */
+	[EVIDENCE_COMPILED] = { 0.0000, 0.5579, 0.1514, 0.0985, 0.1122, 0.0045, 0.0325, 0.0431, 0.0000 },
+	/* 218 rows of 4 programs */
+	[EVIDENCE_WAITING] = { 0.0000, 0.2963, 0.2939, 0.0751, 0.0211, 0.1643, 0.1144, 0.0367, 0.0016 },
+	/* 17 rows of 17 programs */
+	[EVIDENCE_TOTAL] = { 0.0136, 0.1480, 0.2364, 0.5580, 0.0424, 0.0013, 0.0001, 0.0000, 0.0000 },
+	/* 3 rows of 3 programs */
+	[EVIDENCE_TOTAL_COMPILED] = { 0.0300, 0.2105, 0.3325, 0.1389, 0.2811, 0.0063, 0.0004, 0.0002, 0.0001 },
+	/* 13 rows of 13 programs */
+	[EVIDENCE_TOTAL_COMMAND] = { 0.0164, 0.1685, 0.7868, 0.0199, 0.0068, 0.0013, 0.0001, 0.0000, 0.0000 },
+};
+
+/*
+ * The logarithm of the cost of a request falls by `mean` for each unit by which that of the load rises; `sd`: how far
+ * programs differ in that. 39 recordings at other loads than the restarts of their programs.
+ */
+static const struct {
+	double mean, sd;
+} evidence_load_cost = { 0.315, 0.147 };

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/evidence/row.h"
+
+#include "diff/evidence/constants.h"
+#include "diff/evidence/counts.h"
+#include "diff/evidence/normal.h"
+#include "diff/evidence/spreads.h"
+#include "diff/probability/probability.h"
+
+/* Returns the variance that the common factor adds to each row's. */
+static double row_follow_variance(const struct evidence_factor *factor)
+{
+	return factor->variance + evidence_square(evidence_follow * factor->mean);
+}
+
+/* Fills the counts and what no change would make of them, for work of the sides and a common factor. */
+static void row_count(
+	const struct evidence_counts sides[EVIDENCE_SIDES], const struct evidence_factor *factor, struct evidence *e)
+{
+	double work[EVIDENCE_SIDES];
+
+	for (int side = 0; side < EVIDENCE_SIDES; side++) {
+		e->samples[side] = evidence_sum(sides[side].samples, sides[side].count);
+		work[side] = evidence_sum(sides[side].work, sides[side].count);
+	}
+	e->offset = log(work[1] / work[0]) + factor->mean;
+	e->effect = log(fmax(e->samples[1], .5) / fmax(e->samples[0], .5)) - e->offset;
+}
+
+/* The probabilities of at least as many, and of at most as many, samples of head without a change. */
+struct tails {
+	double upper, lower;
+};
+
+static struct tails row_tails(const struct evidence *e, double further)
+{
+	struct tails tails;
+
+	counts_tails(e, further, &tails.upper, &tails.lower);
+	return tails;
+}
+
+/* Half of the probability of the very counts that were seen is in either tail (mid-p; Lancaster 1961). */
+static double two_sided(struct tails tails)
+{
+	double tie = fmax(tails.upper + tails.lower - 1, 0) / 2;
+
+	return fmin(fmax(2 * (fmin(tails.upper, tails.lower) - tie), 1e-300), 1);
+}
+
+/* ---- What a compiler decided ---- */
+
+/*
+ * Returns the probability that inlining explains the row's change in its direction: 1 if the time that it leaves is
+ * where it went, which is so if the row with that time did not change in this direction.
+ */
+static double row_inlining(
+	const struct evidence_row *row, const struct evidence_factor *factor, const struct evidence *e)
+{
+	struct evidence conserved = *e;
+	struct tails tails;
+
+	row_count(row->conserved, factor, &conserved);
+	tails = row_tails(&conserved, 0);
+	return fmin(1, 2 * (e->effect > 0 ? tails.upper : tails.lower));
+}
+
+/*
+ * The spreads of what a compiler decides count as far as inlining explains the change. Returns the least p, since what
+ * a side does not have at all may just have been inlined there.
+ */
+static double row_weigh_inlining(
+	const struct evidence_row *row, const struct evidence_factor *factor, struct evidence *e)
+{
+	double inlining = row_inlining(row, factor, e);
+
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		if (evidence_spreads[k] >= evidence_inlining_spread)
+			e->weights[k] *= inlining;
+	return row->is_inlined ? evidence_inlined * inlining : 0;
+}
+
+/* ---- Start-up ---- */
+
+/* Returns the p of the second halves; 1 where they differ in the other direction. */
+static double row_late_p(const struct evidence_row *row, const struct evidence_factor *factor, const struct evidence *e)
+{
+	struct evidence late = *e;
+
+	row_count(row->late, factor, &late);
+	return late.effect * e->effect > 0 ? two_sided(row_tails(&late, 0)) : 1;
+}
+
+static double late_part(const struct evidence_row *row)
+{
+	return row->class < EVIDENCE_TOTAL ? evidence_late : evidence_late_total;
+}
+
+/* ---- Load ---- */
+
+/* Mixes the p of no change with those of rows that follow the load by some power. */
+static double row_load_p(const struct evidence *e, double load, double p)
+{
+	double mixed = 0, part = fmin(1, fabs(load) / evidence_scaling.full);
+
+	for (int i = 0; i < EVIDENCE_POWERS; i++) {
+		struct evidence at = *e;
+
+		at.offset -= evidence_scaling.powers[i] * load;
+		mixed += evidence_scaling.probabilities[i] *
+			 (i == 0 && part == 0 ? p
+					      : two_sided(row_tails(&at, evidence_square(evidence_scaling.sd * load))));
+	}
+	return (1 - part) * p + part * mixed;
+}
+
+/* ---- */
+
+void row_weigh(const struct evidence_row *row, const double priors[static EVIDENCE_SPREADS],
+	const struct evidence_factor *factor, struct evidence *e)
+{
+	double follow = row_follow_variance(factor);
+	double least_p = 0;
+
+	*e = (struct evidence){ .p = 1 };
+	row_count(row->sides, factor, e);
+	spreads_weigh(row, priors, e->weights);
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		e->variance[k] = spreads_variance(row, evidence_spreads[k]) + follow;
+	if (!(e->samples[0] + e->samples[1] > 0))
+		return;
+	if (row->class == EVIDENCE_COMPILED && row->conserved[0].count > 0)
+		least_p = row_weigh_inlining(row, factor, e);
+	e->p = fmax(two_sided(row_tails(e, 0)), least_p);
+	if (row->late[0].count > 0 && row->late[1].count > 0)
+		e->p += late_part(row) * (row_late_p(row, factor, e) - e->p);
+	if (fabs(factor->load) > evidence_scaling.least && row->class < EVIDENCE_TOTAL)
+		e->p = row_load_p(e, factor->load, e->p);
+}
+
+void evidence_weigh_row(const struct evidence_row *row, const struct evidence_factor *factor, struct evidence *e)
+{
+	row_weigh(row, evidence_spread_priors[row->class], factor, e);
+}
+
+double evidence_gain(const struct evidence *e)
+{
+	double same[EVIDENCE_SPREADS], changed[EVIDENCE_SPREADS], top = -INFINITY, sums[2] = { 0 };
+
+	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+		same[k] = counts_log_probability(e, e->variance[k]);
+		changed[k] = counts_log_probability(e, e->variance[k] + evidence_square(evidence_change_sd));
+		top = fmax(top, fmax(same[k], changed[k]));
+	}
+	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+		sums[0] += e->weights[k] * exp(same[k] - top);
+		sums[1] += e->weights[k] * exp(changed[k] - top);
+	}
+	return log(fmax(sums[1], 1e-300) / fmax(sums[0], 1e-300));
+}
+
+void evidence_interval(const struct evidence *e, double *low, double *high)
+{
+	const double tails[] = { tail_of_interval, 1 - tail_of_interval };
+	double values[2];
+
+	counts_quantiles(e, evidence_interval_sd, tails, 2, values);
+	*low = fmin(values[0], e->effect);
+	*high = fmax(values[1], e->effect);
+}
