@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Fits the constants of evidence to the recordings of programs that are for fitting: `fit FILE...` writes
+ * diff/evidence/fitted.h. `fit --check FILE...` tells what the model says of those held back.
+ */
+#include "common/common.h"
+#include "diff/evidence/constants.h"
+#include "diff/evidence/spreads.h"
+#include "diff/probability/probability.h"
+#include "tests/calibration/program.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The likelihoods of each spread, of one row. */
+struct likelihoods {
+	double of[EVIDENCE_SPREADS], weight;
+};
+
+struct sample {
+	struct likelihoods *rows;
+	size_t count, capacity, programs;
+};
+
+static void restarts_of(const struct calibration_program *program, struct calibration_pair *pair)
+{
+	*pair = (struct calibration_pair){ .program = program };
+	for (size_t i = 0; i < program->recording_count && pair->count[0] < 16; i++)
+		if (program->recordings[i].condition == CALIBRATION_RESTART) {
+			pair->of[0][pair->count[0]++] = i;
+			pair->of[1][0] = i;
+			pair->count[1] = 1;
+		}
+}
+
+/* Adds what the restarts of a program tell of a row. Rows of a program are alike: together they weigh as its root. */
+static void add_likelihoods(const struct calibration_pair *pair, const double *samples, const double *factors,
+	double weight, struct sample *sample)
+{
+	double counts[16], work[16];
+	struct likelihoods row = { .weight = weight };
+	struct evidence_counts side = { counts, work, pair->count[0] };
+
+	for (size_t i = 0; i < pair->count[0]; i++) {
+		counts[i] = samples[pair->of[0][i]];
+		work[i] = pair->program->recordings[pair->of[0][i]].work * exp(factors[i]);
+	}
+	spreads_of_side(&side, row.of);
+	ARRAY_PUSH(&sample->rows, &sample->capacity, &sample->count, row);
+}
+
+static void find_profile_factors(const struct calibration_pair *pair, double factors[static 16])
+{
+	const struct calibration_program *program = pair->program;
+	CLEANUP(cleanup_free) struct evidence_row *rows = memory_zeroed(program->row_count + 1, sizeof(*rows));
+	CLEANUP(cleanup_free) double(*counts)[2][16] = memory_zeroed(program->row_count + 1, sizeof(*counts));
+	double other[16];
+	size_t count = 0;
+
+	memset(factors, 0, 16 * sizeof(*factors));
+	for (size_t i = 0; i < program->row_count; i++) {
+		if (!program->rows[i].is_self || !calibration_is_hypothesis(pair, &program->rows[i]))
+			continue;
+		for (size_t k = 0; k < pair->count[0]; k++) {
+			counts[count][0][k] = program->rows[i].samples[pair->of[0][k]];
+			counts[count][1][k] = program->recordings[pair->of[0][k]].work;
+		}
+		rows[count].sides[0] = (struct evidence_counts){ counts[count][0], counts[count][1], pair->count[0] };
+		rows[count].sides[1] = (struct evidence_counts){ counts[count][0], counts[count][1], 1 };
+		count++;
+	}
+	evidence_profile_factors(rows, count, (double *[]){ factors, other });
+}
+
+static void add_program(const struct calibration_program *program, struct sample samples[static EVIDENCE_CLASSES])
+{
+	struct calibration_pair pair;
+	double factors[16], none[16] = { 0 }, totals[64];
+	size_t rows[EVIDENCE_CLASSES] = { 0 };
+
+	restarts_of(program, &pair);
+	if (pair.count[0] < 3)
+		return;
+	find_profile_factors(&pair, factors);
+	for (size_t i = 0; i < program->row_count; i++)
+		rows[program->rows[i].class] += calibration_is_hypothesis(&pair, &program->rows[i]);
+	for (size_t i = 0; i < program->row_count; i++) {
+		const struct calibration_row *row = &program->rows[i];
+
+		if (calibration_is_hypothesis(&pair, row))
+			add_likelihoods(
+				&pair, row->samples, factors, 1 / sqrt((double)rows[row->class]), &samples[row->class]);
+	}
+	for (int i = 0; i < EVIDENCE_CLASSES; i++)
+		samples[i].programs += rows[i] > 0;
+	for (size_t i = 0; i < program->recording_count && i < 64; i++)
+		totals[i] = program->recordings[i].total;
+	if (program->is_waits)
+		return;
+	samples[program->totals].programs++;
+	add_likelihoods(&pair, totals, none, 1, &samples[program->totals]);
+}
+
+/* What is known of a class before its rows, and what it is worth, in rows of different programs. */
+struct before {
+	double priors[EVIDENCE_SPREADS], worth;
+};
+
+/*
+ * Three programs that wait tell little of others: 26 pairs of others' services in wall-clock time, 687 rows, were
+ * fitted to by expectation maximisation before.
+ */
+static const struct before earlier_waits = { { 0, .27, .28, .08, .02, .18, .17, .004, .003 }, 26 };
+
+/* Expectation maximisation. */
+static void fit_priors(const struct sample *sample, const struct before *before, double priors[static EVIDENCE_SPREADS])
+{
+	enum { STEPS = 400 };
+
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		priors[k] = before->priors[k];
+	for (int step = 0; step < STEPS; step++) {
+		double sums[EVIDENCE_SPREADS] = { 0 }, weights = 0;
+
+		for (size_t i = 0; i < sample->count; i++) {
+			double all = 0;
+
+			for (int k = 0; k < EVIDENCE_SPREADS; k++)
+				all += priors[k] * exp(sample->rows[i].of[k]);
+			for (int k = 0; k < EVIDENCE_SPREADS; k++)
+				sums[k] += sample->rows[i].weight * priors[k] * exp(sample->rows[i].of[k]) / all;
+			weights += sample->rows[i].weight;
+		}
+		for (int k = 0; k < EVIDENCE_SPREADS; k++)
+			priors[k] = (sums[k] + before->worth * before->priors[k]) / (weights + before->worth);
+	}
+}
+
+/* ---- Load ---- */
+
+struct steps {
+	struct weighted_value slopes[256];
+	size_t count;
+};
+
+static void add_steps(const struct calibration_program *program, struct steps *steps)
+{
+	struct calibration_pair restarts;
+
+	restarts_of(program, &restarts);
+	if (!program->is_service || program->is_waits || restarts.count[0] < 3)
+		return;
+	for (size_t i = 0; i < program->recording_count && steps->count < 256; i++) {
+		struct calibration_pair pair = restarts;
+		struct calibration_result result;
+
+		if (program->recordings[i].condition != CALIBRATION_LOAD)
+			continue;
+		pair.of[1][0] = i;
+		calibration_weigh(&pair, &result);
+		if (fabs(result.load) > 0.3)
+			steps->slopes[steps->count++] =
+				(struct weighted_value){ -result.total_effect / result.load, fabs(result.load) };
+	}
+}
+
+/* ---- Output ---- */
+
+static const char *const class_names[EVIDENCE_CLASSES] = { "EVIDENCE_OTHER", "EVIDENCE_COMPILED", "EVIDENCE_WAITING",
+	"EVIDENCE_TOTAL", "EVIDENCE_TOTAL_COMPILED", "EVIDENCE_TOTAL_COMMAND" };
+
+static void write_fitted(const struct sample samples[static EVIDENCE_CLASSES], struct steps *steps)
+{
+	double median = weighted_median(steps->slopes, steps->count),
+	       variance = weighted_median_variance(steps->slopes, steps->count, median);
+	struct before equal = { .worth = 1 }, other = { .worth = 1 }, total;
+
+	printf("/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
+	       "/* Made by scripts/calibrate of the recordings under tests/data/calibration that are for fitting. */\n"
+	       "#pragma once\n\n"
+	       "#include \"diff/evidence/evidence.h\"\n\n"
+	       "/* How probable each of evidence_spreads is, by expectation maximisation over restarts of unchanged programs. */\n"
+	       "static const double evidence_spread_priors[EVIDENCE_CLASSES][EVIDENCE_SPREADS] = {\n");
+	/*
+	 * Counting hides whether a function varies by half a percent or by two: only totals are asked for the least
+	 * spread.
+	 */
+	for (int k = 1; k < EVIDENCE_SPREADS; k++)
+		equal.priors[k] = 1.0 / (EVIDENCE_SPREADS - 1);
+	fit_priors(&samples[EVIDENCE_OTHER], &equal, other.priors);
+	total = other;
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		total.priors[k] = .9 * other.priors[k] + (k == 0 ? .1 : 0);
+	for (int i = 0; i < EVIDENCE_CLASSES; i++) {
+		double priors[EVIDENCE_SPREADS];
+
+		/* Of what few programs tell, the most probable before is what functions do. */
+		fit_priors(&samples[i],
+			i == EVIDENCE_OTHER     ? &equal
+			: i == EVIDENCE_WAITING ? &earlier_waits
+			: i >= EVIDENCE_TOTAL   ? &total
+						: &other,
+			priors);
+		printf("\t/* %zu rows of %zu programs */\n\t[%s] = {", samples[i].count, samples[i].programs,
+			class_names[i]);
+		for (int k = 0; k < EVIDENCE_SPREADS; k++)
+			printf("%s %.4f", k ? "," : "", priors[k]);
+		printf(" },\n");
+	}
+	printf("};\n\n"
+	       "/*\n"
+	       " * The logarithm of the cost of a request falls by `mean` for each unit by which that of the load rises; `sd`: how far\n"
+	       " * programs differ in that. %zu recordings at other loads than the restarts of their programs.\n"
+	       " */\n"
+	       "static const struct {\n\tdouble mean, sd;\n} evidence_load_cost = { %.3f, %.3f };\n",
+		steps->count, median, sqrt(variance * (double)steps->count / (M_PI / 2)));
+}
+
+struct tally {
+	size_t pairs, rows[EVIDENCE_CLASSES], covered[EVIDENCE_CLASSES], flagged, total_covered, total_flagged;
+};
+
+/* Weighs pairs of restarts of a program that is held back, in the order in which they were made. */
+static void check_program(const struct calibration_program *program, struct tally *tally)
+{
+	struct calibration_pair restarts, pair = { .program = program, .count = { 1, 1 } };
+
+	restarts_of(program, &restarts);
+	for (size_t i = 0; i + 1 < restarts.count[0]; i++) {
+		struct calibration_result result;
+
+		pair.of[0][0] = restarts.of[0][i];
+		pair.of[1][0] = restarts.of[0][i + 1];
+		calibration_weigh(&pair, &result);
+		tally->pairs++;
+		for (int k = 0; k < EVIDENCE_CLASSES; k++) {
+			tally->rows[k] += result.rows[k];
+			tally->covered[k] += result.covered[k];
+		}
+		tally->flagged += result.flagged > 0;
+		tally->total_covered += result.total_is_covered;
+		tally->total_flagged += result.total_is_flagged;
+		if (result.flagged > 0 || result.total_is_flagged)
+			printf("%s: %s against %s: %zu rows flagged, total %s (%+.2f)\n", program->name,
+				program->recordings[pair.of[0][0]].id, program->recordings[pair.of[1][0]].id,
+				result.flagged, result.total_is_flagged ? "flagged" : "not", result.total_effect);
+	}
+}
+
+static void write_tally(const struct tally *tally)
+{
+	for (int k = 0; k < EVIDENCE_CLASSES; k++)
+		if (tally->rows[k] > 0)
+			printf("%s: %zu of %zu rows covered, %.1f %%\n", class_names[k], tally->covered[k],
+				tally->rows[k], 100.0 * (double)tally->covered[k] / (double)tally->rows[k]);
+	printf("totals: %zu of %zu covered; flagged: %zu pairs by rows, %zu by totals\n", tally->total_covered,
+		tally->pairs, tally->flagged, tally->total_flagged);
+}
+
+int main(int argc, char **argv)
+{
+	struct sample samples[EVIDENCE_CLASSES] = { 0 };
+	bool is_check = argc > 1 && strcmp(argv[1], "--check") == 0;
+	struct steps steps = { .count = 0 };
+	struct tally tally = { 0 };
+
+	for (int i = is_check ? 2 : 1; i < argc; i++) {
+		struct calibration_program program;
+		bool ok = calibration_read(argv[i], &program);
+
+		if (ok && is_check && !program.is_fit)
+			check_program(&program, &tally);
+		if (ok && !is_check && program.is_fit) {
+			add_program(&program, samples);
+			add_steps(&program, &steps);
+		}
+		calibration_deinit(&program);
+	}
+	if (is_check)
+		write_tally(&tally);
+	else
+		write_fitted(samples, &steps);
+	for (int i = 0; i < EVIDENCE_CLASSES; i++)
+		free(samples[i].rows);
+	return 0;
+}

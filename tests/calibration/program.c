@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/calibration/program.h"
+
+#include "common/common.h"
+#include "diff/evidence/constants.h"
+#include "diff/probability/probability.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { MOST_LINE = 1 << 20, MOST_FIELDS = 64 };
+
+void calibration_deinit(struct calibration_program *program)
+{
+	for (size_t i = 0; i < program->row_count; i++) {
+		free(program->rows[i].samples);
+		free(program->rows[i].late);
+	}
+	free(program->rows);
+	free(program->recordings);
+}
+
+/* ---- Reading ---- */
+
+static size_t split(char *line, char *fields[static MOST_FIELDS])
+{
+	size_t count = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	for (char *at = line; at && count < MOST_FIELDS; count++) {
+		fields[count] = at;
+		at = strchr(at, '\t');
+		if (at)
+			*at++ = '\0';
+	}
+	return count;
+}
+
+static void read_program(char **fields, struct calibration_program *program)
+{
+	snprintf(program->name, sizeof(program->name), "%s", fields[1]);
+	program->is_service = strcmp(fields[2], "service") == 0;
+	program->is_fit = strcmp(fields[4], "fit") == 0;
+	program->is_waits = strcmp(fields[5], "cpu") != 0;
+	program->totals = program->is_waits                                                  ? EVIDENCE_WAITING
+			  : !program->is_service                                             ? EVIDENCE_TOTAL_COMMAND
+			  : strcmp(fields[3], "node") == 0 || strcmp(fields[3], "java") == 0 ? EVIDENCE_TOTAL_COMPILED
+											     : EVIDENCE_TOTAL;
+}
+
+static void read_recording(char **fields, size_t count, struct calibration_program *program, size_t *capacity)
+{
+	struct calibration_recording recording = { .condition = CALIBRATION_OTHER };
+	double requests, driven;
+
+	if (count < 15 || strcmp(fields[1], "id") == 0)
+		return;
+	/* Of one time: the machine was another one at others, which is no matter of starts. */
+	if (program->recording_count > 0 && fields[1][0] != program->recordings[0].id[0])
+		return;
+	snprintf(recording.id, sizeof(recording.id), "%s", fields[1]);
+	if (strcmp(fields[2], "restart") == 0 || strcmp(fields[2], "run") == 0)
+		recording.condition = CALIBRATION_RESTART;
+	else if (strncmp(fields[2], "load-", 5) == 0)
+		recording.condition = CALIBRATION_LOAD;
+	requests = strtod(fields[6], NULL);
+	driven = strtod(fields[13], NULL);
+	recording.total = strtod(fields[7], NULL);
+	recording.late_total = strtod(fields[8], NULL);
+	recording.rate = driven > 0 ? driven : strtod(fields[12], NULL);
+	/* UDP is not counted by Kelvin: the generator's count is the truth here. */
+	recording.work = !program->is_service ? 1 : requests > 0 ? requests : driven * strtod(fields[3], NULL);
+	ARRAY_PUSH(&program->recordings, capacity, &program->recording_count, recording);
+}
+
+static void add_row(
+	struct calibration_program *program, size_t *capacity, enum evidence_class class, bool is_self, char **cells)
+{
+	struct calibration_row row = { .class = class, .is_self = is_self };
+
+	row.samples = memory_zeroed(program->recording_count + 1, sizeof(double));
+	row.late = memory_zeroed(program->recording_count + 1, sizeof(double));
+	for (size_t i = 0; i < program->recording_count; i++) {
+		double values[4] = { 0 };
+
+		(void)sscanf(cells[i], "%lf,%lf,%lf,%lf", &values[0], &values[1], &values[2], &values[3]);
+		row.samples[i] = values[is_self ? 0 : 1];
+		row.late[i] = values[is_self ? 2 : 3];
+	}
+	ARRAY_PUSH(&program->rows, capacity, &program->row_count, row);
+}
+
+static void read_row(char **fields, size_t count, struct calibration_program *program, size_t *capacity)
+{
+	enum { FIRST_CELL = 6 };
+	enum evidence_class class;
+
+	if (count < FIRST_CELL + program->recording_count || strcmp(fields[1], "id") == 0)
+		return;
+	if (strcmp(fields[2], "other") == 0)
+		class = program->is_waits ? EVIDENCE_WAITING : EVIDENCE_OTHER;
+	else if (strcmp(fields[2], "compiled") == 0)
+		class = program->is_waits ? EVIDENCE_WAITING : EVIDENCE_COMPILED;
+	else if (strcmp(fields[2], "wait") == 0)
+		class = EVIDENCE_WAITING;
+	else
+		return;
+	add_row(program, capacity, class, true, fields + FIRST_CELL);
+	add_row(program, capacity, class, false, fields + FIRST_CELL);
+}
+
+bool calibration_read(const char *path, struct calibration_program *program)
+{
+	CLEANUP(cleanup_free) char *line = memory_alloc(MOST_LINE);
+	size_t recordings = 0, rows = 0;
+	bool is_suite = false;
+	gzFile file = gzopen(path, "rb");
+	char *fields[MOST_FIELDS];
+
+	*program = (struct calibration_program){ 0 };
+	while (file && gzgets(file, line, MOST_LINE)) {
+		size_t count = split(line, fields);
+
+		if (strcmp(fields[0], "program") == 0 && count >= 6) {
+			is_suite = strcmp(fields[2], "suite") == 0;
+			read_program(fields, program);
+		} else if (strcmp(fields[0], "recording") == 0 && !is_suite) {
+			read_recording(fields, count, program, &recordings);
+		} else if (strcmp(fields[0], "row") == 0) {
+			read_row(fields, count, program, &rows);
+		}
+	}
+	if (file)
+		gzclose(file);
+	for (size_t i = 0; i < program->recording_count; i++)
+		if (!(program->recordings[i].work > 0) || !(program->recordings[i].total > 0))
+			program->recording_count = 0;
+	return program->recording_count > 0;
+}
+
+/* ---- Weighing ---- */
+
+/* The arrays of one row of the model. */
+struct counts {
+	double samples[EVIDENCE_SIDES][16], work[EVIDENCE_SIDES][16], late[EVIDENCE_SIDES], late_work[EVIDENCE_SIDES];
+};
+
+static void fill_row(const struct calibration_pair *pair, const double *samples, const double *late,
+	enum evidence_class class, struct counts *counts, struct evidence_row *row)
+{
+	bool is_single = pair->count[0] == 1 && pair->count[1] == 1;
+
+	*row = (struct evidence_row){ .class = class };
+	for (int side = 0; side < EVIDENCE_SIDES; side++) {
+		for (size_t i = 0; i < pair->count[side]; i++) {
+			size_t of = pair->of[side][i];
+
+			counts->samples[side][i] = samples[of];
+			counts->work[side][i] = pair->program->recordings[of].work;
+			counts->late[side] = late[of];
+		}
+		row->sides[side] =
+			(struct evidence_counts){ counts->samples[side], counts->work[side], pair->count[side] };
+		counts->late_work[side] = counts->work[side][0] / 2;
+		row->late[side] = (struct evidence_counts){ &counts->late[side], &counts->late_work[side], is_single };
+	}
+}
+
+static double side_total(const struct calibration_pair *pair, int side)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < pair->count[side]; i++)
+		sum += pair->program->recordings[pair->of[side][i]].total;
+	return sum;
+}
+
+bool calibration_is_hypothesis(const struct calibration_pair *pair, const struct calibration_row *row)
+{
+	double all = 0, part = 0;
+
+	for (int side = 0; side < EVIDENCE_SIDES; side++) {
+		double sum = 0;
+
+		for (size_t i = 0; i < pair->count[side]; i++)
+			sum += row->samples[pair->of[side][i]];
+		all += sum;
+		part = fmax(part, sum / side_total(pair, side));
+	}
+	return all >= evidence_least_samples && part >= evidence_least_part;
+}
+
+static double side_rate(const struct calibration_pair *pair, int side)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < pair->count[side]; i++)
+		sum += pair->program->recordings[pair->of[side][i]].rate;
+	return sum / (double)pair->count[side];
+}
+
+static void weigh_total(
+	const struct calibration_pair *pair, const struct evidence_load *load, struct calibration_result *result)
+{
+	const struct calibration_program *program = pair->program;
+	double samples[16], late[16], low, high;
+	struct evidence_factor factor = evidence_factor_of_load(load);
+	struct counts counts;
+	struct evidence_row row;
+	struct evidence evidence;
+
+	for (size_t i = 0; i < program->recording_count; i++) {
+		samples[i] = program->recordings[i].total;
+		late[i] = program->recordings[i].late_total;
+	}
+	fill_row(pair, samples, late, load->totals, &counts, &row);
+	evidence_weigh_row(&row, &factor, &evidence);
+	evidence_interval(&evidence, &low, &high);
+	result->total_effect = evidence.effect + factor.mean;
+	result->total_is_covered = low <= 0 && high >= 0;
+	result->total_is_flagged = evidence.p < evidence_total_rate;
+}
+
+void calibration_weigh(const struct calibration_pair *pair, struct calibration_result *result)
+{
+	const struct calibration_program *program = pair->program;
+	CLEANUP(cleanup_free) struct counts *counts = memory_zeroed(program->row_count + 1, sizeof(*counts));
+	CLEANUP(cleanup_free) struct evidence_row *rows = memory_zeroed(program->row_count + 1, sizeof(*rows));
+	CLEANUP(cleanup_free) struct evidence_row *selves = memory_zeroed(program->row_count + 1, sizeof(*selves));
+	CLEANUP(cleanup_free)
+	struct evidence_member *members = memory_zeroed(program->row_count + 1, sizeof(*members));
+	struct evidence_load load = { .totals = program->totals };
+	double factors[EVIDENCE_SIDES][16];
+	struct evidence_factor factor;
+	size_t count = 0, self_count = 0;
+
+	*result = (struct calibration_result){ 0 };
+	if (program->is_service && side_rate(pair, 0) > 0 && side_rate(pair, 1) > 0)
+		load.change = log(side_rate(pair, 1) / side_rate(pair, 0));
+	result->load = load.change;
+	for (size_t i = 0; i < program->row_count; i++) {
+		const struct calibration_row *row = &program->rows[i];
+
+		if (!calibration_is_hypothesis(pair, row))
+			continue;
+		fill_row(pair, row->samples, row->late, row->class, &counts[count], &rows[count]);
+		if (row->is_self)
+			selves[self_count++] = rows[count];
+		count++;
+	}
+	evidence_profile_factors(selves, self_count, (double *[]){ factors[0], factors[1] });
+	for (size_t i = 0; i < count; i++)
+		for (int side = 0; side < EVIDENCE_SIDES; side++)
+			for (size_t k = 0; k < pair->count[side]; k++)
+				counts[i].work[side][k] *= self_count > 0 ? exp(factors[side][k]) : 1;
+	evidence_common_factor(selves, self_count, &load, &factor);
+	for (size_t i = 0; i < count; i++) {
+		struct evidence evidence;
+		double low, high;
+
+		evidence_weigh_row(&rows[i], &factor, &evidence);
+		evidence_interval(&evidence, &low, &high);
+		members[i] = (struct evidence_member){ .p = evidence.p,
+			.part = evidence.samples[0] / side_total(pair, 0) + evidence.samples[1] / side_total(pair, 1) };
+		memcpy(members[i].samples, evidence.samples, sizeof(members[i].samples));
+		result->rows[rows[i].class]++;
+		result->covered[rows[i].class] += low <= 0 && high >= 0;
+	}
+	evidence_family(members, count);
+	for (size_t i = 0; i < count; i++)
+		result->flagged += members[i].q < step_up_default_q;
+	weigh_total(pair, &load, result);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/evidence/evidence.h"
+
+/* A program's recordings under tests/data/calibration, as rows of the model of evidence. */
+
+enum calibration_condition { CALIBRATION_RESTART, CALIBRATION_LOAD, CALIBRATION_OTHER };
+
+struct calibration_recording {
+	char id[32];
+	enum calibration_condition condition;
+	double total, late_total; /* samples */
+	double work;              /* requests, or 1 of a command */
+	double rate;              /* requests in a second; 0: not known */
+};
+
+struct calibration_row {
+	enum evidence_class class;
+	bool is_self;
+	double *samples, *late; /* [recording] */
+};
+
+struct calibration_program {
+	char name[64];
+	bool is_service, is_fit, is_waits;
+	enum evidence_class totals;
+	struct calibration_recording *recordings;
+	size_t recording_count;
+	struct calibration_row *rows;
+	size_t row_count;
+};
+
+/* Reads a program from its text; false: it is a suite, or tells no work. */
+bool calibration_read(const char *path, struct calibration_program *program);
+void calibration_deinit(struct calibration_program *program);
+
+/* Two sides of a program's recordings, as the comparison of their profiles has them. */
+struct calibration_pair {
+	const struct calibration_program *program;
+	size_t of[EVIDENCE_SIDES][16], count[EVIDENCE_SIDES]; /* indices of recordings */
+};
+
+/* What the model says of a pair. */
+struct calibration_result {
+	/* [class] hypotheses, and those whose interval holds no change */
+	size_t rows[EVIDENCE_CLASSES], covered[EVIDENCE_CLASSES];
+	size_t flagged; /* proven to differ */
+	bool total_is_covered, total_is_flagged;
+	double total_effect, load; /* logarithms */
+};
+
+/* Weighs the rows and the total of a pair. */
+void calibration_weigh(const struct calibration_pair *pair, struct calibration_result *result);
+
+/* Returns whether a row of a pair is a hypothesis: enough samples, and a large enough part of a side. */
+bool calibration_is_hypothesis(const struct calibration_pair *pair, const struct calibration_row *row);
