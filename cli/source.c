@@ -35,19 +35,10 @@ void source_destroy(struct source *source)
 		source->functions->destroy(source);
 }
 
-/* Kelvin's own profiles carry origins that were decided with the binaries at hand: better than what can be told from
- * names. */
-static bool is_own(const struct profile *profile)
-{
-	return strncmp(profile_string(profile, profile->facts.tool), "kelvin ", 7) == 0;
-}
-
 static bool name_origins(
 	const char *name, const struct symbolize_options *options, struct profile *profile, struct error *err)
 {
-	bool is_decided = is_own(profile) && !options->origin_rules && options->project_root_count == 0;
-
-	if (options->names_only || is_decided || symbolize_origins(profile, options, err))
+	if (options->names_only || symbolize_origins(profile, options, err))
 		return true;
 	return error_prefix(err, "cannot find out the origins of the functions in %s", name);
 }

@@ -244,9 +244,15 @@ struct origin_decision origin_revise(
 		return before;
 	if (context->options->origin_rules && rules_match(context->options->origin_rules, e, &origin))
 		return (struct origin_decision){ (enum profile_origin)origin, SYMBOLIZE_RULE_USER_RULE };
-	/* Recordings of Kelvin 0.2 and older have the standard libraries of interpreters as system. */
+	/*
+	 * What was decided with the binaries at hand is better than what can be told from names. Recordings of Kelvin
+	 * 0.2 and older have the standard libraries of interpreters as system, and what a program instantiates of a
+	 * library as the program's.
+	 */
 	if (before.rule == SYMBOLIZE_RULE_STANDARD_SOURCE)
 		before.origin = PROFILE_ORIGIN_LIBRARY;
+	if (before.rule == SYMBOLIZE_RULE_MAIN_PROGRAM && e->file[0] == '\0' && profile_is_standard_name(e->name))
+		before = (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_NAME_PREFIX };
 	if (before.rule > SYMBOLIZE_RULE_PROJECT_ROOT && is_below_project(context, e->file))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_PROJECT_ROOT };
 	return before;

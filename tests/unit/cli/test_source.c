@@ -141,18 +141,17 @@ static void kernels_of_others_stay_unnamed(void **state)
 
 struct store {
 	struct source source;
-	const char *tool;
+	struct profile_function function; /* without its name */
 };
 
 static bool store_read(struct source *source, struct source_result *result, struct error *err)
 {
 	const struct store *store = (const struct store *)source;
-	struct profile_function function = { 0 };
+	struct profile_function function = store->function;
 	struct profile_line line = { 0 };
 	uint32_t id;
 
 	return profile_create(&result->recording.profile, err) &&
-	       profile_intern(result->recording.profile, store->tool, &result->recording.profile->facts.tool, err) &&
 	       profile_intern(result->recording.profile, "std::sort", &function.name, err) &&
 	       profile_add_function(result->recording.profile, &function, &line.function, err) &&
 	       profile_add_location_of_lines(result->recording.profile, PROFILE_NONE, &line, 1, &id, err);
@@ -164,9 +163,12 @@ static void store_destroy(struct source *source)
 
 static const struct source_functions store_functions = { .read = store_read, .destroy = store_destroy };
 
-static enum profile_origin origin_from(const char *tool)
+static enum profile_origin origin_after(enum profile_origin before, enum symbolize_rule rule)
 {
-	struct store store = { .source = { &store_functions, "a store", .is_named = true }, .tool = tool };
+	struct store store = {
+		.source = { &store_functions, "a store", .is_named = true },
+		.function = { .origin = before, .origin_rule = rule },
+	};
 	const struct symbolize_options options = { 0 };
 	struct source_result result;
 	enum profile_origin origin;
@@ -179,10 +181,13 @@ static enum profile_origin origin_from(const char *tool)
 	return origin;
 }
 
-static void names_of_other_tools_get_origins(void **state)
+/* With the binaries at hand more is known than what a name tells. */
+static void names_get_origins_where_none_is_decided(void **state)
 {
-	assert_int_equal(origin_from("another 1.0"), PROFILE_ORIGIN_LIBRARY);
-	assert_int_equal(origin_from("kelvin 1.0"), PROFILE_ORIGIN_UNKNOWN);
+	assert_int_equal(origin_after(PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE), PROFILE_ORIGIN_LIBRARY);
+	assert_int_equal(origin_after(PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_PROJECT_ROOT), PROFILE_ORIGIN_USER);
+	/* As older versions decided of what a program instantiates of a library. */
+	assert_int_equal(origin_after(PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_MAIN_PROGRAM), PROFILE_ORIGIN_LIBRARY);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
@@ -192,7 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(addresses_get_names),
 		TEST(kernels_of_others_stay_unnamed),
-		TEST(names_of_other_tools_get_origins),
+		TEST(names_get_origins_where_none_is_decided),
 	};
 
 	return cmocka_run_group_tests_name("cli.source", tests, NULL, NULL);
