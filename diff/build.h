@@ -107,10 +107,6 @@ struct diff_build {
 	 */
 	double sample_ratio;
 	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */
-	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
-	bool speed_is_explained;
-	double speed_delta; /* that difference: the logarithm of head's typical time per run over base's */
-	double speed_rsd;   /* relative standard deviation of the speed between runs of one side */
 };
 
 /*

@@ -4,9 +4,7 @@
 
 #include "diff/build.h"
 #include "diff/match/union_tree.h"
-#include "diff/statistics/basis.h"
-#include "diff/statistics/load.h"
-#include "diff/statistics/mix.h"
+#include "diff/statistics/experiment.h"
 #include "diff/totals.h"
 
 #include <math.h>
@@ -29,12 +27,10 @@ struct diff_grouping {
 	bool *left_out[DIFF_SIDES];   /* [sample] it is the machine's; owned */
 	uint32_t metric[DIFF_SIDES];  /* value types */
 	uint32_t *owners;             /* [node] as build.owners; owned */
-	bool *waiting;                /* [node] as load_find_waiting(); owned */
 	struct group_part *parts;     /* owned; sorted by group once all are there */
 	size_t part_count, part_capacity;
 	struct hash_map part_ids;
 	double *times[DIFF_SIDES]; /* [group] scaled; owned */
-	double *waits;             /* [group] of both sides, in which threads wait for work; owned */
 	struct mix *mixes;         /* [group] and of all of them behind the last; owned */
 };
 
@@ -46,10 +42,8 @@ static void diff_groups_grouping_deinit(struct diff_grouping *g)
 		free(g->times[side]);
 	}
 	free(g->owners);
-	free(g->waiting);
 	free(g->parts);
 	hash_map_deinit(&g->part_ids);
-	free(g->waits);
 	free(g->mixes);
 	diff_groups_destroy(g->groups);
 }
@@ -85,7 +79,6 @@ static void grouping_init(struct diff_grouping *g)
 			g->metric[side] = 0;
 	}
 	g->groups->strings = string_table_begin((size_t)4 << 30);
-	load_find_waiting(diff, &g->waiting);
 }
 
 /* ---- Which sample is in which group ---- */
@@ -213,7 +206,6 @@ static void diff_groups_sum_side(struct diff_grouping *g, int side)
 		if (g->left_out[side][i] || !(time > 0))
 			continue;
 		g->times[side][group] += time;
-		g->waits[group] += g->waiting[node] ? time : 0;
 		if (node != 0)
 			diff_groups_add_part(g, group, diff->nodes[g->owners[node]].function, side, time);
 	}
@@ -230,7 +222,6 @@ static void sum_parts(struct diff_grouping *g)
 {
 	size_t count = string_table_count(g->groups->strings);
 
-	g->waits = memory_zeroed(count + 1, sizeof(*g->waits));
 	g->mixes = memory_zeroed(count + 1, sizeof(*g->mixes));
 	g->times[DIFF_BASE] = memory_zeroed(count + 1, sizeof(*g->times[DIFF_BASE]));
 	g->times[DIFF_HEAD] = memory_zeroed(count + 1, sizeof(*g->times[DIFF_HEAD]));
@@ -241,31 +232,22 @@ static void sum_parts(struct diff_grouping *g)
 		qsort(g->parts, g->part_count, sizeof(*g->parts), by_group);
 }
 
-static enum mix_kind diff_groups_kind_of(const struct diff_grouping *g, const struct diff_function *f)
-{
-	if (f->by_tier && (g->diff->evidence.mode == DIFF_EVIDENCE_RUNS || basis_of(g->diff)->floor.by_tier > 0))
-		return MIX_BY_TIER;
-	return f->code == DIFF_CODE_CHANGED ? MIX_CHANGED : MIX_OTHERS;
-}
-
-/* Finds how much each group varies, by the functions that its time is in. */
+/* Finds what each group's time is in, which decides how much it varies. */
 static void mix_groups(struct diff_grouping *g)
 {
-	size_t count = string_table_count(g->groups->strings);
-
 	for (size_t i = 0; i < g->part_count; i++) {
 		const struct group_part *part = &g->parts[i];
 		const struct diff_function *f = &g->diff->functions[part->function];
 		double all = g->times[DIFF_BASE][part->group] + g->times[DIFF_HEAD][part->group],
-		       time = part->time[DIFF_BASE] + part->time[DIFF_HEAD];
-		bool waits = diff_wait_class(g->diff, f) != PROFILE_WAIT_NONE;
+		       share = (part->time[DIFF_BASE] + part->time[DIFF_HEAD]) / all;
+		struct mix *mix = &g->mixes[part->group];
 
-		mix_add(&g->mixes[part->group], diff_groups_kind_of(g, f), time / all, waits);
-	}
-	for (size_t i = 0; i < count; i++) {
-		double all = g->times[DIFF_BASE][i] + g->times[DIFF_HEAD][i];
-
-		g->mixes[i].waiting = all > 0 ? g->waits[i] / all : 0;
+		if (diff_wait_class(g->diff, f) != PROFILE_WAIT_NONE)
+			mix->waits += share;
+		else if (f->by_tier)
+			mix->compiled += share;
+		else if (f->code == DIFF_CODE_CHANGED)
+			mix->changed += share;
 	}
 }
 

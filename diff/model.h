@@ -308,24 +308,17 @@ struct diff_scale {
 struct diff_evidence {
 	enum diff_evidence_mode mode;
 	size_t runs[DIFF_SIDES];
-	size_t blocks[DIFF_SIDES];
 	double q;
 	/*
-	 * relative standard deviation between processes that was assumed in addition; 0 in RUNS. In EXACT: the part of
-	 * the total by which a function is assumed to differ between repeats; 0: repeats are equal, or show it
+	 * in EXACT: the part of the total by which a function is assumed to differ between repeats; 0: repeats are
+	 * equal, or show it
 	 */
-	double floor_rsd;
-	/* the same for functions whose code changed, which are tested as a family of their own; 0: none are known */
-	double floor_changed_rsd;
-	uint32_t aa_false_flags; /* functions found different when base was compared with itself */
-	uint32_t aa_functions;   /* functions tested in that comparison */
-	bool aa_done;
+	double assumed_part;
 	/*
 	 * it is not known how many samples the values are made of: only differences between runs show chance (RUNS),
 	 * else the mode is NONE
 	 */
 	bool uncounted;
-	bool by_ranks; /* pairs of runs vary wildly, and their ranks tested the total (statistics/pairs.h) */
 };
 
 /*
@@ -415,6 +408,8 @@ struct diff_requests {
 	enum profile_work_source source;
 	double count, per_s;           /* 0: not counted, or the length of the recording is not known */
 	double p50_ns, p90_ns, p99_ns; /* of the time until an answer began; NAN: not known */
+	/* a connection counts as one request, since most exchanges are handshakes (diff/requests.h) */
+	bool is_by_connection;
 	double calls_out, calls_out_per_s;
 	double calls_out_p50_ns, calls_out_p99_ns;
 	uint32_t event;  /* string: what PROFILE_WORK_EVENT counts; "": requests are */
@@ -562,7 +557,8 @@ struct diff {
 	struct diff_instances instances;
 	struct diff_member *members; /* owned; by function */
 	size_t member_count;
-	/* owned: keys of functions whose frames are left out where they lead a stack of this side (match/detail.h) */
+	/* owned: keys of the functions whose frames are left out where they lead a stack of this side (match/detail.h)
+	 */
 	uint32_t *leads[DIFF_SIDES];
 	size_t lead_count[DIFF_SIDES];
 	struct diff_renaming *renamings; /* owned */

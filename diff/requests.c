@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/requests.h"
 
+#include "diff/evidence/evidence.h"
 #include "diff/probability/probability.h"
 #include "diff/statistics/load.h"
 
 #include <math.h>
 
-/*
- * The thresholds of the model in requests.h. They are assumptions about services, not estimates from data: medians
- * within a quarter and tails within a factor of two are what two starts of one version show without a reason.
- */
-static const double apart_p50 = 1.25, apart_p99 = 2, same_factor = 1.1;
+/* Quantiles are the same where both intervals together span less than this factor: a convention. */
+static const double same_factor = 1.1;
 /* The least number of answers that lie beyond a quantile which is judged. */
 static const double least_beyond = 10;
 static const double least_answers = 100;
@@ -28,7 +26,6 @@ static void diff_requests_collect_side(struct diff_build *build, enum diff_side 
 	requests->one_in = profile->requests.one_in;
 	requests->count = (double)profile_requests_total(profile, PROFILE_EXCHANGE_ANSWERED);
 	requests->calls_out = (double)profile_requests_total(profile, PROFILE_EXCHANGE_CALLED_OUT);
-	requests->per_s = seconds > 0 ? requests->count / seconds : 0;
 	requests->calls_out_per_s = seconds > 0 ? requests->calls_out / seconds : 0;
 	profile_latency_counts(profile, PROFILE_EXCHANGE_CALLED_OUT, counts);
 	requests->calls_out_p50_ns = profile_latency_quantile(counts, 0.5);
@@ -65,16 +62,30 @@ static struct quantile_intervals quantile_intervals(uint64_t counts[DIFF_SIDES][
 	return intervals;
 }
 
-static enum diff_state quantile_state(const struct quantile_intervals *intervals, double apart)
+/* Returns the logarithm of head's quantile over base's, and the variance by which their intervals know it. */
+static double quantile_effect(const struct quantile_intervals *intervals, double *variance)
+{
+	double middle[DIFF_SIDES];
+
+	*variance = 0;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double low = log(fmax(intervals->low[side], 1)), high = log(fmax(intervals->high[side], 1));
+
+		middle[side] = (low + high) / 2;
+		*variance += pow((high - low) / 2 / tail_normal_95, 2);
+	}
+	return middle[DIFF_HEAD] - middle[DIFF_BASE];
+}
+
+static enum diff_state quantile_state(const struct quantile_intervals *intervals, bool is_tail, double load)
 {
 	const double *low = intervals->low, *high = intervals->high;
+	double variance, effect = quantile_effect(intervals, &variance);
 
 	if (!intervals->is_known)
 		return DIFF_STATE_UNPROVEN;
-	if (low[DIFF_HEAD] > high[DIFF_BASE] * apart)
-		return DIFF_STATE_MORE;
-	if (low[DIFF_BASE] > high[DIFF_HEAD] * apart)
-		return DIFF_STATE_LESS;
+	if (evidence_latency_p(effect, variance, is_tail, load) * evidence_question_adjustment() < step_up_default_q)
+		return effect > 0 ? DIFF_STATE_MORE : DIFF_STATE_LESS;
 	if (fmax(high[DIFF_BASE], high[DIFF_HEAD]) <= same_factor * fmin(low[DIFF_BASE], low[DIFF_HEAD]))
 		return DIFF_STATE_SAME;
 	return DIFF_STATE_UNPROVEN;
@@ -108,9 +119,47 @@ static void judge_latency(struct diff_build *build)
 		latency->p99_high_ns[side] = p99.high[side];
 	}
 	latency->is_known = p50.is_known;
-	latency->p50 = quantile_state(&p50, apart_p50);
-	latency->p99 = quantile_state(&p99, apart_p99);
+	latency->p50 = quantile_state(&p50, false, load_rate_change(build));
+	latency->p99 = quantile_state(&p99, true, load_rate_change(build));
 	latency->state = both_states(latency->p50, latency->p99);
+}
+
+/* ---- Connections ---- */
+
+/* Returns how many exchanges a connection has in which a side answered; NAN: it is not known. */
+static double exchanges_in_connection(const struct profile *profile, double *connections)
+{
+	const struct profile_requests *requests = &profile->requests;
+	double count = 0;
+
+	*connections = 0;
+	for (size_t i = 0; i < requests->exchange_count; i++) {
+		if (requests->exchanges[i].kind != PROFILE_EXCHANGE_ANSWERED)
+			continue;
+		count += (double)requests->exchanges[i].count;
+		*connections += (double)requests->exchanges[i].connections;
+	}
+	return requests->source == PROFILE_WORK_SOCKETS && *connections > 0 ? count / *connections : NAN;
+}
+
+/* A connection of a handshake and one request has three exchanges. */
+static bool most_are_handshakes(double exchanges)
+{
+	return exchanges > 2 && exchanges < 4;
+}
+
+static void count_connections(struct diff_build *build)
+{
+	double connections[DIFF_SIDES] = { 0 };
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (build->profiles[side] &&
+			!most_are_handshakes(exchanges_in_connection(build->profiles[side], &connections[side])))
+			return;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		build->diff->requests[side].count = connections[side];
+		build->diff->requests[side].is_by_connection = true;
+	}
 }
 
 void requests_collect(struct diff_build *build)
@@ -118,6 +167,12 @@ void requests_collect(struct diff_build *build)
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (build->profiles[side])
 			diff_requests_collect_side(build, (enum diff_side)side);
+	count_connections(build);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double seconds = build->profiles[side] ? load_seconds(build->profiles[side]) : 0;
+
+		build->diff->requests[side].per_s = seconds > 0 ? build->diff->requests[side].count / seconds : 0;
+	}
 	if (build_two_sided(build))
 		judge_latency(build);
 }

@@ -250,16 +250,8 @@ static void put_evidence(const struct json_writer *w)
 	json_text_member(w->out, "mode", diff_evidence_mode_name(e->mode));
 	put_amount(w, "runs_base", e->runs[DIFF_BASE]);
 	put_amount(w, "runs_head", e->runs[DIFF_HEAD]);
-	put_amount(
-		w, "blocks", e->blocks[DIFF_BASE] < e->blocks[DIFF_HEAD] ? e->blocks[DIFF_BASE] : e->blocks[DIFF_HEAD]);
-	put_amount(w, "blocks_base", e->blocks[DIFF_BASE]);
-	put_amount(w, "blocks_head", e->blocks[DIFF_HEAD]);
 	json_text_member_number(w->out, "q", e->q);
-	json_text_member_number(w->out, "floor_rsd", e->floor_rsd);
-	json_text_member_number(w->out, "floor_changed_rsd", e->floor_changed_rsd);
-	json_text_flag(w->out, "by_ranks", e->by_ranks);
-	put_known(w, "aa_false_flags", e->aa_done, e->aa_false_flags);
-	put_known(w, "aa_functions", e->aa_done, e->aa_functions);
+	json_text_member_number(w->out, "assumed_part", e->assumed_part);
 	json_close_member(w);
 }
 

@@ -177,12 +177,7 @@ static void page_meta_put_evidence(const struct diff_evidence *e, struct buffer 
 	json_text_begin(out, "evidence", '{');
 	json_text_member(out, "mode", diff_evidence_mode_name(e->mode));
 	json_text_member_pair(out, "runs", (double)e->runs[DIFF_BASE], (double)e->runs[DIFF_HEAD]);
-	json_text_member_pair(out, "blocks", (double)e->blocks[DIFF_BASE], (double)e->blocks[DIFF_HEAD]);
 	json_text_member_number(out, "q", e->q);
-	json_text_member_number(out, "floorRsd", e->floor_rsd);
-	json_text_member_integer(out, "aaFlags", e->aa_false_flags);
-	json_text_member_integer(out, "aaFunctions", e->aa_functions);
-	json_text_flag(out, "aaDone", e->aa_done);
 	json_text_close(out, '}');
 }
 

@@ -137,6 +137,8 @@ static void append_work(const struct diff *diff, struct buffer *out)
 			buffer_append_string(out, " (not proven to differ)");
 	}
 	buffer_append_byte(out, '.');
+	if (base->is_by_connection)
+		buffer_append_string(out, " A connection counts as one request, as most exchanges are handshakes.");
 	if (diff_string(diff, diff->requests_doubt)[0])
 		buffer_printf(out, " Costs are not compared per request: %s.", diff_string(diff, diff->requests_doubt));
 }

@@ -295,18 +295,6 @@ void summary_scale(const struct diff *diff, struct buffer *out)
 			out, " %c%s.", text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0], text + 1);
 }
 
-/*
- * Appends the assumed variation between two processes of identical code, which one recording on each side cannot show.
- */
-static void assumed_floor(const struct diff_evidence *evidence, struct buffer *out)
-{
-	buffer_printf(out, ". We assume %.3g %% variation between identical processes", evidence->floor_rsd * 100);
-	if (evidence->floor_changed_rsd > 0)
-		buffer_printf(out, ", and %.2g %% in functions whose code changed", evidence->floor_changed_rsd * 100);
-	buffer_append_string(
-		out, ". Several runs on each side (kelvin bench, kelvin record --runs) can prove smaller differences.");
-}
-
 /* Appends what exact counts rest on, and what is noise of them. */
 static void exact_source(const struct diff_evidence *evidence, struct buffer *out)
 {
@@ -314,10 +302,10 @@ static void exact_source(const struct diff_evidence *evidence, struct buffer *ou
 
 	buffer_printf(out, "Evidence: exact counts of %zu run%s of base and %zu of head; nothing was sampled.", base,
 		base == 1 ? "" : "s", head);
-	if (evidence->floor_rsd > 0)
+	if (evidence->assumed_part > 0)
 		buffer_printf(out,
 			" Runs of a program that is not compiled differ a little: up to %.3g %% of the total is assumed in each function. 3 or more runs on each side show by how much.",
-			evidence->floor_rsd * 100);
+			evidence->assumed_part * 100);
 	else if (base > 1 || head > 1)
 		buffer_append_string(
 			out, " A difference is proven if it is larger than what runs of one side differ by.");
@@ -332,7 +320,7 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 	case DIFF_EVIDENCE_NONE:
 		if (evidence->uncounted) {
 			buffer_append_string(out,
-				"Evidence: none. The values are not counts of samples, and fewer than 3 files on each side do not show how much they vary by chance. Give 3 or more files on each side, separated by commas.");
+				"Evidence: none. The values are not counts of samples, and one file on each side does not show how much they vary by chance. Give 2 or more files on each side, separated by commas.");
 			return;
 		}
 		buffer_append_string(out, "Evidence: none. There is too little data to tell a difference from noise.");
@@ -340,24 +328,14 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 	case DIFF_EVIDENCE_RUNS:
 		buffer_printf(out, "Evidence: %zu runs of base and %zu runs of head.", evidence->runs[DIFF_BASE],
 			evidence->runs[DIFF_HEAD]);
-		if (evidence->by_ranks)
-			buffer_append_string(out, " They vary wildly, so that ranks of their pairs tell of the total.");
-		return;
-	case DIFF_EVIDENCE_SINGLE:
-		buffer_printf(out, "Evidence: %s, divided into %zu blocks of time in base and %zu in head",
-			evidence->runs[DIFF_BASE] > 1 || evidence->runs[DIFF_HEAD] > 1
-				? "fewer than 3 recordings on each side"
-				: "one recording on each side",
-			evidence->blocks[DIFF_BASE], evidence->blocks[DIFF_HEAD]);
-		assumed_floor(evidence, out);
 		return;
 	case DIFF_EVIDENCE_EXACT:
 		exact_source(evidence, out);
 		return;
+	case DIFF_EVIDENCE_SINGLE:
 	case DIFF_EVIDENCE_COUNTS:
 		buffer_append_string(out,
-			"Evidence: sample counts only, because there are neither 3 runs on each side nor a timeline of 5 s");
-		assumed_floor(evidence, out);
+			"Evidence: one recording of each side. How far starts of one program differ by themselves is taken from restarts of other programs; several runs on each side (kelvin bench, kelvin record --runs) show it, and prove smaller differences.");
 		return;
 	}
 }
@@ -394,9 +372,6 @@ void summary_evidence(const struct diff *diff, struct buffer *out)
 		buffer_printf(out,
 			" At most %.4g %% of the proven differences are expected to be chance (false discovery rate %.4g).",
 			evidence->q * 100, evidence->q);
-	if (evidence->aa_done)
-		buffer_printf(out, " Base compared with itself: %" PRIu32 " of %" PRIu32 " functions differ.",
-			evidence->aa_false_flags, evidence->aa_functions);
 	say_layouts(&diff->layouts, out);
 	say_control(&diff->control, out);
 }

@@ -19,8 +19,8 @@ void basis_destroy(struct basis *basis)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(basis->whole[side]);
 		free(basis->run_ends[side]);
+		free(basis->profile_factors[side]);
 	}
-	speed_deinit(&basis->speed);
 	free(basis);
 }
 

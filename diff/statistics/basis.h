@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/probability/probability.h"
-#include "diff/statistics/evidence_single.h"
+#include "diff/evidence/evidence.h"
 #include "diff/statistics/experiment.h"
 #include "diff/statistics/placement.h"
-#include "diff/statistics/speed.h"
 
 /*
  * The findings of the statistics about a comparison of the whole. It outlives the comparison, since a part of it, such
@@ -19,17 +17,12 @@ struct basis {
 	double sample_weight[DIFF_SIDES];
 	double min_effect_points;
 	enum profile_language language;
-	double interrupts;             /* how much more of head's time interrupts are */
-	double busy_variance;          /* of waits that others end, since CPUs were busy on one side (floor.h) */
 	size_t unit_count[DIFF_SIDES]; /* the units of replication */
 	double *whole[DIFF_SIDES];     /* [unit] the whole, as experiment_whole() has it; owned */
 	int64_t *run_ends[DIFF_SIDES]; /* [run] its length, as sums_run_lengths() has it; owned; NULL: no timeline */
-	struct process_floor floor;    /* as evidence_single() refined it */
-	struct load_range range;       /* of open_load.h */
-	double range_variance;
-	struct speed speed;
-	bool speed_is_explained;
-	struct moderation moderation;
+	struct evidence_load load_change;
+	struct evidence_factor factor;
+	double *profile_factors[DIFF_SIDES]; /* [unit] as evidence_profile_factors() finds them; owned */
 	struct diff_placement placement;
 };
 

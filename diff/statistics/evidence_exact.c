@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/evidence_exact.h"
 
-#include "diff/statistics/floor.h"
+#include "diff/statistics/runtime.h"
 #include "diff/statistics/units.h"
 
 #include <math.h>
+
+/* Fewer repeats do not show how far they differ. */
+enum { EXACT_MIN_RUNS = 3 };
 
 /*
  * [runs on the side with fewer] the factor on the range of its runs: the ratio of a difference to the greater range
@@ -48,7 +51,7 @@ double evidence_exact_noise(
 	const double ranges[DIFF_SIDES], const size_t runs[DIFF_SIDES], bool has_runtime, double total)
 {
 	size_t fewer = runs[DIFF_BASE] < runs[DIFF_HEAD] ? runs[DIFF_BASE] : runs[DIFF_HEAD];
-	double assumed = fewer < UNITS_MIN_RUNS && has_runtime ? assumed_share * total : 0;
+	double assumed = fewer < EXACT_MIN_RUNS && has_runtime ? assumed_share * total : 0;
 
 	return fmax(range_factor(fewer) * fmax(ranges[DIFF_BASE], ranges[DIFF_HEAD]), assumed);
 }
@@ -104,12 +107,12 @@ void evidence_exact(struct diff_build *build, const struct experiment *experimen
 {
 	struct diff *diff = build->diff;
 	size_t runs[DIFF_SIDES] = { experiment->sides[DIFF_BASE].unit_count, experiment->sides[DIFF_HEAD].unit_count };
-	bool has_repeats = runs[DIFF_BASE] >= UNITS_MIN_RUNS && runs[DIFF_HEAD] >= UNITS_MIN_RUNS;
-	bool has_runtime = floor_has_runtime(build_whole(diff));
+	bool has_repeats = runs[DIFF_BASE] >= EXACT_MIN_RUNS && runs[DIFF_HEAD] >= EXACT_MIN_RUNS;
+	bool has_runtime = runtime_has(build_whole(diff));
 	double least = build_least_effect(build);
 
 	diff->evidence.q = NAN;
-	diff->evidence.floor_rsd = has_repeats || !has_runtime ? 0 : assumed_share;
+	diff->evidence.assumed_part = has_repeats || !has_runtime ? 0 : assumed_share;
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		double ranges[DIFF_SIDES] = { evidence_exact_range_of(experiment, DIFF_BASE, row),
 			evidence_exact_range_of(experiment, DIFF_HEAD, row) * experiment->factor };

@@ -15,7 +15,7 @@
  *
  * There is no test, so no p, no interval, and no correction for the number of functions. A row's values in every run
  * are in the experiment, whose units are the runs. Fills the estimates' states and `detectable`, and
- * evidence.floor_rsd. Needs the states of states_without_evidence().
+ * evidence.assumed_part. Needs the states of states_without_evidence().
  */
 void evidence_exact(struct diff_build *build, const struct experiment *experiment);
 

@@ -11,8 +11,6 @@ void experiment_deinit(struct experiment *experiment)
 		free(experiment->sides[side].values);
 		free(experiment->sides[side].sums);
 		free(experiment->sides[side].work);
-		free(experiment->sides[side].workers.values);
-		free(experiment->sides[side].workers.work);
 	}
 }
 

@@ -8,33 +8,27 @@
  * each side, the cost of each row in every unit of replication (a run, or a block of time).
  */
 
+/* What a group of samples consists of, in shares of its time. */
+struct mix {
+	double compiled; /* functions whose time depends on what a compiler decides (tiers.h) */
+	double changed;  /* functions whose code changed */
+	double waits;
+};
+
 enum row_kind { ROW_WHOLE, ROW_SELF, ROW_TOTAL, ROW_NODE };
 
 struct row {
 	enum row_kind kind;
-	uint32_t id;  /* function or node */
-	bool changed; /* its function's code differs, so it is tested in a family of its own */
-	bool control; /* it is the self time of a function whose code is the same */
-	bool by_tier; /* its time depends on what a compiler decides anew in every process (modes.h) */
-	/* the part of its difference, scaled, that such decisions may have moved; INFINITY: all of it (modes.h) */
-	double shift;
-	const struct mix *mix; /* what it consists of, where it is a group of samples (mix.h); NULL: a function */
-	double waits;          /* the share of its time that is waits, which vary more between processes (floor.h) */
-	/* Variances of the logarithm of head over base from causes outside the program: */
-	double load_variance;    /* uncertainty of the load factor (load.h) */
-	double machine_variance; /* other work on the machine, beside interrupting the program (units.c) */
+	uint32_t id;           /* function or node */
+	bool changed;          /* its function's code differs, so it is tested in a family of its own */
+	bool by_tier;          /* its time depends on what a compiler decides anew in every process (tiers.h) */
+	const struct mix *mix; /* what it consists of, where it is a group of samples; NULL: a function */
+	double waits;          /* the share of its time that is waits, which vary otherwise between starts */
 	/*
 	 * the first row of its group with the same values, such as a leaf's total and its self time; the row itself if
 	 * there is none
 	 */
 	uint32_t twin;
-};
-
-/* The processes of a side that share its requests, as replicates beside its blocks of time (workers.h). */
-struct workers {
-	size_t count;   /* 0: the side has too few */
-	double *values; /* [row * count + worker] raw; owned */
-	double *work;   /* [worker] requests answered; owned */
 };
 
 struct experiment_side {
@@ -43,16 +37,6 @@ struct experiment_side {
 	double *sums;   /* [row] sum over all units; owned */
 	double *work;   /* [unit] requests answered in it (work.h); owned; NULL: costs are not compared per request */
 	double sample_weight; /* mean raw value of a sample; 0 on both sides: not known */
-	struct workers workers;
-};
-
-/*
- * The range of loads within which nobody knows head's (open_load.h): logarithms of head's load over base's, relative to
- * the load that the scale takes it to have.
- */
-struct load_range {
-	bool is_open;              /* false: the load is known, or estimated with a variance of its own */
-	double low, high, typical; /* typical: as functions show it in the middle; 0 unless it is open */
 };
 
 struct experiment {
@@ -60,14 +44,7 @@ struct experiment {
 	size_t row_count;
 	struct experiment_side sides[DIFF_SIDES];
 	double factor;          /* head's sums times this factor are comparable with base's */
-	struct load_range load; /* of the load that head may have had */
-	/* the factor is given, so that the only noise of the whole is the difference between runs */
-	bool whole_is_measured;
-	/* the program is compiled at run time, so that its processes run in one of several modes */
-	bool has_modes;
 	bool units_are_layouts; /* of code (layouts.h), else they are runs, blocks of time or processes */
-	bool in_pairs;          /* unit i of base and unit i of head are runs that were made one after the other */
-	bool in_turn;           /* runs of both sides were made in turn, so that changes of the machine affected both */
 	/*
 	 * [row] this number of its samples is worth one of equal weights (weights.h); owned; NULL: all weights are
 	 * equal
@@ -82,38 +59,25 @@ struct experiment {
 	double whole_size;
 };
 
-/* The result of a row's test. Relative values are logarithms of head over base, both scaled. */
+/* The evidence of a row (weigh.h). Relative values are logarithms of head over base, both scaled. */
 struct row_result {
 	bool tested;
-	double effect; /* head over base, relative */
+	double effect;    /* head over base, relative */
+	double judged;    /* what p tests: the effect, less what all rows have in common */
+	double low, high; /* 95 % interval of the effect */
+	double variance;  /* of `judged`: that of a normal distribution with an interval of this width */
+	double p, q;      /* q: NAN until adjusted */
+	double samples[DIFF_SIDES];
+	double part; /* of the whole, on the side where it is larger */
 	/*
-	 * the value that p tests: the effect, less the part by which all functions follow the machine's speed, if any
-	 */
-	double judged;
-	double variance; /* variance of `judged` */
-	/* additional variance of `effect`: the machine's speed may have changed all functions alike */
-	double common_variance;
-	double freedom; /* degrees of freedom of the variance; INFINITY if the variance is known */
-	double p, q;    /* q: NAN until adjusted */
-	/*
-	 * The row is what the whole is, which others test (measured.h): its q is p times this, and it is in no family.
-	 * 0: it is one of its family
+	 * The row is what the whole is, which is a question of its own, or was tested by others (measured.h): its q is
+	 * p times this, and it is in no family. 0: it is one of its family
 	 */
 	double adjustment;
-	double base, head;  /* scaled sums */
-	double small_error; /* absolute standard error if counts are too small for a relative one; else 0 */
-	/* by how much more the logarithm of head over base may be less, and more, since the load is not known */
-	double less_by_load, more_by_load;
-	bool by_ranks; /* of pairs of runs (pairs.h) */
+	double base, head; /* scaled sums */
 };
 
 void experiment_deinit(struct experiment *experiment);
-
-/* Variance of the logarithm of head over base from all causes outside the program. */
-static inline double row_outer_variance(const struct row *row)
-{
-	return row->load_variance + row->machine_variance;
-}
 
 static inline const double *experiment_values(const struct experiment *experiment, enum diff_side side, size_t row)
 {

@@ -4,8 +4,6 @@
 #include "diff/constants.h"
 #include "diff/probability/probability.h"
 #include "diff/statistics/basis.h"
-#include "diff/statistics/mix.h"
-#include "diff/statistics/row_shares.h"
 #include "diff/statistics/units.h"
 
 #include <math.h>
@@ -47,13 +45,6 @@ static const char *const *const waits =
 	GLOBS("*sys_epoll_*wait*", "*sys_*poll", "*sys_*poll_time*", "*sys_*select*", "*sys_*nanosleep*", "*sys_futex*",
 		"*sys_rt_sigtimedwait*", "*sys_io_uring_enter", "*sys_pause", "*sys_wait*", "*sys_accept*",
 		"epoll_wait", "epoll_pwait*", "poll", "ppoll", "select", "pselect", "nanosleep", "clock_nanosleep*");
-
-/*
- * The cost of a request depends on how many there are: at a higher load there are fewer wake-ups for each, and caches
- * are used by more. This is the standard deviation of the logarithm of the cost of a request, for each unit of the
- * logarithm of the load, measured on services that did not change (tests/bench/services).
- */
-static const double cost_by_load = 0.15;
 
 enum load_kind { KIND_OWN_SAME, KIND_OWN, KIND_SAME, KIND_ALL };
 
@@ -345,53 +336,28 @@ void load_measure(struct diff_build *build)
 	build->diff->basis->load = build->load;
 }
 
-/* ---- Variance of rows due to the load ---- */
+/* ---- Rates ---- */
 
-/*
- * Returns the logarithm of head's rate of requests over base's; 0: the scale is not per request, or the length of a
- * recording is not known.
- */
-static double load_rate_change(const struct diff_build *build)
+static double load_log_ratio(const struct diff_build *build, double base, double head)
 {
-	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
-	double seconds = load_seconds(base) / load_seconds(head);
+	double seconds = load_seconds(build->profiles[DIFF_BASE]) / load_seconds(build->profiles[DIFF_HEAD]);
+	double ratio = head / base * seconds;
 
-	if (build->diff->scale.mode != DIFF_SCALE_PER_REQUEST || !isfinite(seconds) || !(seconds > 0))
-		return 0;
-	return log(build->diff->requests[DIFF_HEAD].count / build->diff->requests[DIFF_BASE].count * seconds);
+	return isfinite(ratio) && ratio > 0 ? log(ratio) : 0;
 }
 
-/*
- * Returns the logarithm of the change that waiting may show: its cost lies between that of base and that in proportion
- * to the load, if nothing else is known.
- */
-static double load_change(const struct diff_build *build)
+double load_rate_change(const struct diff_build *build)
 {
-	double base = load_seconds(build->profiles[DIFF_BASE]), head = load_seconds(build->profiles[DIFF_HEAD]);
-
-	return base > 0 && head > 0 ? log(build->diff->scale.factor * head / base) : log(build->diff->scale.factor);
+	return load_log_ratio(build, build->diff->requests[DIFF_BASE].count, build->diff->requests[DIFF_HEAD].count);
 }
 
-void load_weigh_rows(const struct diff_build *build, struct experiment *experiment)
+double load_calls_change(const struct diff_build *build, bool *is_known)
 {
-	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
-	CLEANUP(cleanup_free) bool *waiting = NULL;
-	bool is_counted = build->diff->scale.mode == DIFF_SCALE_PER_REQUEST;
-	double change, variance;
+	const struct diff_requests *requests = build->diff->requests;
 
-	if (build->diff->scale.mode != DIFF_SCALE_ROBUST && !is_counted)
-		return;
-	load_find_waiting(build->diff, &waiting);
-	row_shares_sum(build, waiting, &shares);
-	change = is_counted ? load_rate_change(build) : load_change(build);
-	variance = is_counted ? pow(cost_by_load * change, 2) : build->load.variance;
-	for (size_t i = 0; i < experiment->row_count; i++) {
-		struct row *row = &experiment->rows[i];
-
-		double share = row->mix ? row->mix->waiting : row_share(build->diff, &shares, row);
-
-		row->load_variance = variance + pow(share * change, 2);
-	}
+	*is_known = requests[DIFF_BASE].count == 0 && requests[DIFF_HEAD].count == 0 &&
+		    fmin(requests[DIFF_BASE].calls_out, requests[DIFF_HEAD].calls_out) >= diff_min_requests;
+	return *is_known ? load_log_ratio(build, requests[DIFF_BASE].calls_out, requests[DIFF_HEAD].calls_out) : 0;
 }
 
 const char *load_doubt_words(enum load_doubt doubt)

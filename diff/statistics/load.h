@@ -2,7 +2,6 @@
 #pragma once
 
 #include "diff/build.h"
-#include "diff/statistics/experiment.h"
 
 /*
  * The load factor, by which head's values are multiplied to compare them at base's load. It is the median of ratios
@@ -25,12 +24,14 @@ void load_find_waiting(const struct diff *diff, bool **waiting);
 /* Measures build->load. Needs the union tree, raw totals and code. */
 void load_measure(struct diff_build *build);
 
+/* Returns the logarithm of head's rate of requests over base's; 0: the length of a recording is not known. */
+double load_rate_change(const struct diff_build *build);
+
 /*
- * Fills row.load_variance of every row: the variance of the factor if head was scaled by it, or of the cost of a
- * request at another load if requests were counted; and, for time spent waiting, the variance of its difference from
- * the load. Needs the scale.
+ * Returns the same of calls out, by which a worker that answers no requests takes its jobs and hands in their results.
+ * `*is_known`: both sides made enough of them.
  */
-void load_weigh_rows(const struct diff_build *build, struct experiment *experiment);
+double load_calls_change(const struct diff_build *build, bool *is_known);
 
 /*
  * Returns the reason why the load is unknown, as part of a sentence: "most of head's time is in functions that

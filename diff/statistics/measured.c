@@ -55,8 +55,8 @@ void measured_weigh(const struct diff_build *build, const struct experiment *exp
 			continue;
 		result->effect = result->judged = measured->effect + log(head.value / base.value);
 		result->variance = pow(measured->error, 2) + base.variance + head.variance;
-		result->freedom = INFINITY;
-		result->common_variance = result->small_error = 0;
+		result->low = result->effect - tail_normal_95 * sqrt(result->variance);
+		result->high = result->effect + tail_normal_95 * sqrt(result->variance);
 		result->adjustment = measured->adjustment;
 		result->p = fmax(measured->p, tail_two_sided(result->judged / sqrt(result->variance), INFINITY));
 	}

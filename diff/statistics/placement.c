@@ -150,7 +150,7 @@ static bool *find_unexplained(
 	for (size_t i = 0; unexplained && i < experiment->row_count; i++) {
 		const struct row_result *result = &results[i];
 
-		if (experiment->rows[i].kind != ROW_SELF || !result->tested || result->small_error > 0)
+		if (experiment->rows[i].kind != ROW_SELF || !result->tested)
 			continue;
 		unexplained[experiment->rows[i].id] =
 			experiment->units_are_layouts
@@ -250,7 +250,7 @@ static void statistics_placement_estimate(const struct placement_placed *placed,
 		const struct row *row = &experiment->rows[i];
 		const struct row_result *result = &results[i];
 
-		if (row->kind == ROW_SELF && placed->is_placed[row->id] && result->tested && !(result->small_error > 0))
+		if (row->kind == ROW_SELF && placed->is_placed[row->id] && result->tested)
 			placement_estimate_add(
 				&made, result->judged, result->variance, placed->functions[row->id].size);
 	}
@@ -275,15 +275,20 @@ static double changed_share(const struct placement_placed *placed)
 
 /* ---- Rows ---- */
 
-static void statistics_placement_widen(struct row_result *result, double extra, double extra_freedom)
+/*
+ * Widens the interval as the variance grows. Returns the degrees of freedom (Satterthwaite 1946), of which the variance
+ * of runs has as many as one can have.
+ */
+static double statistics_placement_widen(struct row_result *result, double extra, double extra_freedom)
 {
-	double sum = result->variance + extra;
+	double sum = result->variance + extra, wider = sqrt(sum / result->variance);
 
 	if (!(extra > 0))
-		return;
-	result->freedom =
-		sum * sum / (result->variance * result->variance / result->freedom + extra * extra / extra_freedom);
+		return INFINITY;
+	result->low = result->effect + (result->low - result->effect) * wider;
+	result->high = result->effect + (result->high - result->effect) * wider;
 	result->variance = sum;
+	return sum * sum * extra_freedom / (extra * extra);
 }
 
 static double concentration_of(const struct placing *placing)
@@ -307,8 +312,9 @@ static double without_placed(const struct row_result *result, double contributio
 static void statistics_placement_judge_row(
 	const struct diff_placement *placement, double concentration, double left, struct row_result *result)
 {
-	statistics_placement_widen(result, concentration * placement->variance, placement->freedom);
-	result->p = fmax(result->p, tail_two_sided(left / sqrt(result->variance), result->freedom));
+	double freedom = statistics_placement_widen(result, concentration * placement->variance, placement->freedom);
+
+	result->p = fmax(result->p, tail_two_sided(left / sqrt(result->variance), freedom));
 }
 
 static void weigh_row(const struct placement_placed *placed, const struct diff_placement *placement,
@@ -318,11 +324,6 @@ static void weigh_row(const struct placement_placed *placed, const struct diff_p
 
 	if (!result->tested || !(placing.size > 0))
 		return;
-	if (result->small_error > 0) {
-		if (row->kind == ROW_SELF && placed->is_placed[row->id])
-			result->p = 1;
-		return;
-	}
 	statistics_placement_judge_row(
 		placement, concentration_of(&placing), without_placed(result, placing.contribution), result);
 }
@@ -334,7 +335,7 @@ static void weigh_groups(
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		struct row_result *result = &results[i];
 
-		if (result->tested && !(result->small_error > 0))
+		if (result->tested)
 			statistics_placement_judge_row(placement, placement->concentration,
 				experiment_is_whole(experiment, i) ? placement->left : result->judged, result);
 	}

@@ -127,6 +127,7 @@ static bool lengths_are_known(const struct diff_build *build)
 static enum diff_scale_mode default_mode(const struct diff_build *build, struct diff_scale *scale)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	bool calls_are_known;
 
 	if (build->diff->is_exact || metric_kind(build) == PROFILE_METRIC_IN_USE ||
 		(scale_whole_commands(base) && scale_whole_commands(head) && build->sample_ratio > 0))
@@ -134,7 +135,8 @@ static enum diff_scale_mode default_mode(const struct diff_build *build, struct 
 	if (follows_load(build) && build->work_is_usable && build->sample_ratio > 0)
 		return DIFF_SCALE_PER_REQUEST;
 	scale->length_is_unknown = !lengths_are_known(build);
-	scale->load_is_unknown = scale->length_is_unknown || follows_load(build);
+	(void)load_calls_change(build, &calls_are_known);
+	scale->load_is_unknown = scale->length_is_unknown || (follows_load(build) && !calls_are_known);
 	if (scale->length_is_unknown)
 		return DIFF_SCALE_SHARE;
 	return follows_load(build) && load_seconds(base) > 0 && load_seconds(head) > 0 ? DIFF_SCALE_RATE
@@ -249,17 +251,19 @@ static void describe_robust(struct diff_build *build)
 		1 / diff->scale.factor_high / longer, 1 / diff->scale.factor_low / longer, rate ? "rate" : "per-run");
 }
 
-/* Describes a difference that nearly every function shows and that the runs of one side show too. */
-static void describe_speed(struct diff_build *build)
+/* Describes a difference that nearly every function shows. */
+static void describe_common(struct diff_build *build)
 {
 	static const double least_reported = 0.01;
-	double change = expm1(build->speed_delta);
+	const struct evidence_factor *factor = &basis_of(build->diff)->factor;
+	double change = expm1(factor->mean);
 
-	if (!build->speed_is_explained || fabs(change) < least_reported)
+	if (fabs(change) < least_reported || fabs(factor->mean) < tail_normal_95 * sqrt(factor->variance))
 		return;
 	build_text(build->diff, &build->diff->scale_text,
-		"nearly every function took %.1f %% %s time per run in head, which may be the machine: its speed varied by %.1f %% between runs of the same side; functions count as changed where they differ from that",
-		fabs(change) * 100, change > 0 ? "more" : "less", build->speed_rsd * 100);
+		"nearly every function took %.1f %% %s time%s in head, which may be the %smachine; functions count as changed where they differ from that",
+		fabs(change) * 100, change > 0 ? "more" : "less", words_scale(build->diff->scale.mode),
+		diff_load_is_open(build->diff) ? "load or the " : "");
 }
 
 void scale_describe(struct diff_build *build)
@@ -280,7 +284,7 @@ void scale_describe(struct diff_build *build)
 		return;
 	}
 	if (fabs(factor - 1) < 5e-4) {
-		describe_speed(build);
+		describe_common(build);
 		return;
 	}
 	switch (diff->scale.mode) {

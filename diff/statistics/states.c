@@ -5,40 +5,26 @@
 #include <math.h>
 
 static const double power = 0.8;
+
 /*
- * Makes the interval of a row. A proven difference is relative to the other functions; without proof, the interval
- * includes every value that the machine's speed allows.
+ * Makes the interval of a row's difference. Where base has nothing, the interval is of how much more than half a sample
+ * head has, and ends at what is left of head's value.
  */
-static void states_interval_of(const struct row_result *result, bool found, double *low, double *high)
+static void states_interval_of(const struct row_result *result, double *low, double *high)
 {
-	double t = tail_quantile(tail_of_interval, result->freedom);
+	double reference = result->base > 0 ? result->base : result->head * exp(-result->effect);
 
-	if (result->small_error > 0) {
-		*low = result->head * exp(-result->less_by_load) - result->base - t * result->small_error;
-		*high = result->head * exp(result->more_by_load) - result->base + t * result->small_error;
-	} else {
-		double error = sqrt(result->variance + (found ? 0 : result->common_variance));
-		double effect = found ? result->judged : result->effect, measured = result->head - result->base;
-
-		/* The interval always contains the measured value, even if the machine's speed contributes to it. */
-		*low = fmin(result->base * expm1(effect - t * error - result->less_by_load), measured);
-		*high = fmax(result->base * expm1(effect + t * error + result->more_by_load), measured);
-	}
-	/* No value is below 0, whatever the approximation by a normal distribution says of a few samples. */
-	*low = fmax(*low, -result->base);
-	*high = fmax(*high, -result->base);
+	*low = fmin(fmax(reference * exp(result->low) - result->base, -result->base), result->head - result->base);
+	*high = fmax(reference * exp(result->high) - result->base, result->head - result->base);
 }
 
-/* The exact test of small counts and their interval may disagree: a proven difference satisfies both. */
 bool states_found(const struct row_result *result, double rate, double least_effect)
 {
-	double delta = result->head - result->base, low, high;
+	double delta = result->head - result->base;
 
-	if (!result->tested || !(result->q < rate) || fabs(delta) < least_effect ||
-		(result->effect > 0) != (delta > 0) || (result->judged > 0) != (delta > 0))
-		return false;
-	states_interval_of(result, true, &low, &high);
-	return !(low <= 0 && high >= 0);
+	return result->tested && result->q < rate && fabs(delta) >= least_effect &&
+	       (result->effect > 0) == (delta > 0) && (result->judged > 0) == (delta > 0) &&
+	       (delta > 0 ? result->low > 0 : result->high < 0);
 }
 
 static enum diff_state unproven_state(double delta, double least_effect)
@@ -64,26 +50,25 @@ static enum diff_state states_of_result(
 	return delta > 0 ? DIFF_STATE_MORE : DIFF_STATE_LESS;
 }
 
-static double detectable(const struct row_result *result, double alpha)
+/* Returns the least difference that such an error shows, of a single test. */
+static double detectable(const struct row_result *result)
 {
-	double t = tail_quantile(alpha / 2, result->freedom) + tail_quantile(1 - power, result->freedom);
+	double t = tail_quantile(tail_of_interval, INFINITY) + tail_quantile(1 - power, INFINITY);
 
-	return result->small_error > 0 ? t * result->small_error
-				       : t * sqrt(result->variance) * (result->base + result->head) / 2;
+	return t * sqrt(result->variance) * (result->base + result->head) / 2;
 }
 
 /* `whole`: the estimate of the function's total time, which says on which sides the function occurs. */
-static void apply_estimate(struct diff_build *build, const struct row_result *result, double alpha,
-	const struct diff_estimate *whole, struct diff_estimate *estimate)
+static void apply_estimate(struct diff_build *build, const struct row_result *result, const struct diff_estimate *whole,
+	struct diff_estimate *estimate)
 {
-	states_interval_of(result, states_found(result, build->options.q, build_least_effect(build)), &estimate->ci_low,
-		&estimate->ci_high);
+	states_interval_of(result, &estimate->ci_low, &estimate->ci_high);
 	estimate->q = result->q;
-	estimate->detectable = detectable(result, alpha);
+	estimate->detectable = detectable(result);
 	estimate->state = states_of_result(build, result, whole->base > 0, whole->head > 0);
 }
 
-void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result, double alpha)
+void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result)
 {
 	struct diff *diff = build->diff;
 	double low, high;
@@ -92,20 +77,19 @@ void states_apply(struct diff_build *build, const struct row *row, const struct 
 		return;
 	switch (row->kind) {
 	case ROW_WHOLE:
-		apply_estimate(build, result, alpha, &diff->total, &diff->total);
+		apply_estimate(build, result, &diff->total, &diff->total);
 		diff->nodes[0].state = (uint8_t)diff->total.state;
 		diff->nodes[0].ci_low = (float)diff->total.ci_low;
 		diff->nodes[0].ci_high = (float)diff->total.ci_high;
 		break;
 	case ROW_SELF:
-		apply_estimate(build, result, alpha, &diff->functions[row->id].total, &diff->functions[row->id].self);
+		apply_estimate(build, result, &diff->functions[row->id].total, &diff->functions[row->id].self);
 		break;
 	case ROW_TOTAL:
-		apply_estimate(build, result, alpha, &diff->functions[row->id].total, &diff->functions[row->id].total);
+		apply_estimate(build, result, &diff->functions[row->id].total, &diff->functions[row->id].total);
 		break;
 	case ROW_NODE:
-		states_interval_of(
-			result, states_found(result, build->options.q, build_least_effect(build)), &low, &high);
+		states_interval_of(result, &low, &high);
 		diff->nodes[row->id].state =
 			(uint8_t)states_of_result(build, result, result->base > 0, result->head > 0);
 		diff->nodes[row->id].ci_low = (float)low;

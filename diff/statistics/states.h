@@ -8,11 +8,11 @@
  */
 void states_without_evidence(struct diff_build *build);
 
-/* Writes a row's result to its estimate or node. `alpha`: the p at which the row's family counts as found. */
-void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result, double alpha);
+/* Writes a row's result to its estimate or node. */
+void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result);
 
 /*
- * Returns whether a result is a proven difference: at rate q, in the direction that the values show, and at least the
- * least effect.
+ * Returns whether a result is a proven difference: at rate q, in the direction that the values show, of at least the
+ * least effect, and by its own interval.
  */
 bool states_found(const struct row_result *result, double rate, double least_effect);

@@ -3,14 +3,12 @@
 
 #include "diff/match/interrupts.h"
 #include "diff/statistics/basis.h"
-#include "diff/statistics/floor.h"
 #include "diff/statistics/layouts.h"
-#include "diff/statistics/mix.h"
-#include "diff/statistics/modes.h"
+#include "diff/statistics/row_shares.h"
 #include "diff/statistics/sums.h"
+#include "diff/statistics/tiers.h"
 #include "diff/statistics/weights.h"
 #include "diff/statistics/work.h"
-#include "diff/statistics/workers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,9 +87,7 @@ static void choose_rows(const struct diff_build *build, struct experiment *exper
 		if (f->interrupt && diff_wait_class(diff, f) != PROFILE_WAIT_RUN_QUEUE)
 			continue;
 		if (!f->interrupt && !build->mixes && worth_a_row(build, f->raw_self))
-			rows[experiment->row_count++] = (struct row){
-				.kind = ROW_SELF, .id = i, .changed = changed, .control = f->code == DIFF_CODE_SAME
-			};
+			rows[experiment->row_count++] = (struct row){ .kind = ROW_SELF, .id = i, .changed = changed };
 		if (worth_a_row(build, f->raw_total))
 			rows[experiment->row_count++] = (struct row){ .kind = ROW_TOTAL, .id = i, .changed = changed };
 	}
@@ -123,7 +119,10 @@ static void mix_rows(const struct diff_build *build, struct experiment *experime
 		struct row *row = &experiment->rows[i];
 
 		row->mix = mix_of(build, row->kind == ROW_NODE ? build->diff->nodes[row->id].function : row->id);
-		row->changed = row->mix && mix_is_changed(row->mix);
+		if (!row->mix)
+			continue;
+		row->changed = row->mix->changed > 0.5;
+		row->by_tier = row->mix->compiled > 0.5;
 	}
 }
 
@@ -165,29 +164,24 @@ static size_t unit_count(const struct diff_build *build, enum diff_side side)
 	return 1;
 }
 
-/*
- * Relative standard deviation for each unit of difference in the share of interrupts. In unchanged programs, functions
- * bound by memory took 25 % more time, and whole programs 3 % (C) to 14 % (Java), when interrupts took 10 points more
- * of the time on one side.
- */
-static const double disturbance_rsd = 1.5;
-
-/*
- * Fills row.machine_variance: the effect of other work on the machine beside interrupting the program, since caches,
- * memory and cores are shared. The interrupts show how much other work there was: if their share is the same on both
- * sides, nothing is added.
- */
-static void weigh_interrupts(const struct diff_build *build, struct experiment *experiment)
+/* How long threads wait depends on how they meet, which differs between starts by more than what they compute. */
+static void units_weigh_waits(const struct diff_build *build, struct experiment *experiment)
 {
-	struct basis *own = basis_own(build);
-	double differ;
+	const struct diff *diff = build->diff;
+	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
+	CLEANUP(cleanup_free) bool *waits = NULL;
 
-	if (own)
-		own->interrupts = interrupts_share(build->diff, DIFF_HEAD) - interrupts_share(build->diff, DIFF_BASE);
-	differ = basis_of(build->diff)->interrupts;
+	if (diff->waiting == DIFF_WAITING_NONE)
+		return;
+	waits = memory_zeroed(diff->node_count + 1, sizeof(*waits));
+	for (uint32_t node = 0; node < diff->node_count; node++)
+		waits[node] = build_is_wait(diff, node);
+	row_shares_sum(build, waits, &shares);
+	for (size_t i = 0; i < experiment->row_count; i++) {
+		struct row *row = &experiment->rows[i];
 
-	for (size_t i = 0; i < experiment->row_count; i++)
-		experiment->rows[i].machine_variance = pow(disturbance_rsd * differ, 2);
+		row->waits = row->mix ? row->mix->waits : row_share(diff, &shares, row);
+	}
 }
 
 /* Runs are the runs of threads; with layouts, a unit is one of these. */
@@ -220,7 +214,6 @@ static void fill_side(const struct diff_build *build, const struct row_index *in
 	s->unit_count = division.units;
 	sums_fill(build, index, side, &division, experiment->row_count, &s->values);
 	layouts_level(&layouts, experiment->row_count, s->values);
-	workers_fill(build, index, side, experiment);
 }
 
 void units_create(const struct diff_build *build, struct experiment *experiment)
@@ -231,15 +224,12 @@ void units_create(const struct diff_build *build, struct experiment *experiment)
 	experiment->units_are_layouts = build->diff->evidence.mode == DIFF_EVIDENCE_RUNS && layouts_are_units(build);
 	choose_rows(build, experiment);
 	mix_rows(build, experiment);
-	modes_mark_rows(build, experiment);
-	floor_weigh_waits(build, experiment);
+	tiers_mark(build, experiment);
+	units_weigh_waits(build, experiment);
 	row_index_create(build->diff, experiment, &index);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		fill_side(build, index, (enum diff_side)side, experiment);
-	weigh_interrupts(build, experiment);
-	floor_weigh_busy_cpus(build, experiment);
 	work_fill(build, experiment);
-	work_divide_runs(experiment, build->diff->evidence.mode);
 	basis_apply(build, experiment);
 	experiment_finish(experiment);
 	layouts_describe(build, experiment);

@@ -4,7 +4,7 @@
 #include "diff/statistics/experiment.h"
 
 enum {
-	UNITS_MIN_RUNS = 3,
+	UNITS_MIN_RUNS = 2,
 	UNITS_MIN_BLOCKS = 20,
 	UNITS_MAX_BLOCKS = 40,
 };

@@ -203,19 +203,6 @@ void work_fill(const struct diff_build *build, struct experiment *experiment)
 	}
 }
 
-static void divide_row(const struct experiment_side *side, double mean, double *values)
-{
-	double before = 0, after = 0;
-
-	for (size_t run = 0; run < side->unit_count; run++) {
-		before += values[run];
-		values[run] *= mean / side->work[run];
-		after += values[run];
-	}
-	for (size_t run = 0; run < side->unit_count && after > 0; run++)
-		values[run] *= before / after;
-}
-
 double work_sum(const struct experiment *experiment, enum diff_side side)
 {
 	double sum = 0;
@@ -223,33 +210,4 @@ double work_sum(const struct experiment *experiment, enum diff_side side)
 	for (size_t unit = 0; unit < experiment->sides[side].unit_count; unit++)
 		sum += experiment->sides[side].work[unit];
 	return sum;
-}
-
-/* Returns the least number of requests in a run of either side; 0: they were not counted in all. */
-static double least_work(const struct experiment *experiment)
-{
-	double least = INFINITY;
-
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		const struct experiment_side *s = &experiment->sides[side];
-
-		for (size_t run = 0; run < s->unit_count; run++)
-			least = fmin(least, s->work ? s->work[run] : 0);
-	}
-	return least;
-}
-
-void work_divide_runs(struct experiment *experiment, enum diff_evidence_mode mode)
-{
-	if (mode != DIFF_EVIDENCE_RUNS || !(least_work(experiment) > 0))
-		return;
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		struct experiment_side *s = &experiment->sides[side];
-		double mean = 0;
-
-		for (size_t run = 0; run < s->unit_count; run++)
-			mean += s->work[run] / (double)s->unit_count;
-		for (size_t row = 0; row < experiment->row_count; row++)
-			divide_row(s, mean, s->values + row * s->unit_count);
-	}
 }

@@ -40,9 +40,3 @@ bool work_is_of_requests(const struct profile *profile);
 
 /* Returns the requests in all units of a side. */
 double work_sum(const struct experiment *experiment, enum diff_side side);
-
-/*
- * Divides the values of each run by its share of the requests, so that runs of a side differ by their cost per request
- * and not by their load. The sum of each row stays. Does nothing unless units are runs with work.
- */
-void work_divide_runs(struct experiment *experiment, enum diff_evidence_mode mode);

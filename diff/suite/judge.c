@@ -11,10 +11,9 @@
 #include "diff/suite/work.h"
 
 #include "diff/probability/probability.h"
-#include "diff/statistics/bh.h"
 #include "diff/statistics/evidence_exact.h"
-#include "diff/statistics/floor.h"
 #include "diff/statistics/placement.h"
+#include "diff/statistics/runtime.h"
 #include "diff/suite/effects.h"
 
 #include <math.h>
@@ -415,8 +414,8 @@ static void judge_sampled(struct suite_work *work)
 {
 	struct diff_suite *suite = work->suite;
 	CLEANUP(test_deinit) struct suite_test t = { .work = work };
-	enum profile_language language = floor_language_of_profile(suite->profiles[DIFF_HEAD]);
-	double rsd = floor_is_compiled_at_run_time(language) ? assumed_rsd_compiled_at_run_time : assumed_rsd;
+	enum profile_language language = runtime_language_of_profile(suite->profiles[DIFF_HEAD]);
+	double rsd = runtime_compiles(language) ? assumed_rsd_compiled_at_run_time : assumed_rsd;
 
 	t.assumed_variance = rsd * rsd;
 	if (suite->executions[DIFF_BASE] == 1 && suite->executions[DIFF_HEAD] == 1)
@@ -480,7 +479,7 @@ static void judge_exact(struct suite_work *work, uint32_t id, bool has_runtime)
 void suite_judge(struct suite_work *work)
 {
 	struct diff_suite *suite = work->suite;
-	bool has_runtime = floor_language_of_profile(suite->profiles[DIFF_HEAD]) != PROFILE_LANGUAGE_NATIVE;
+	bool has_runtime = runtime_language_of_profile(suite->profiles[DIFF_HEAD]) != PROFILE_LANGUAGE_NATIVE;
 
 	work->proven = memory_zeroed(suite->benchmark_count + 1, sizeof(*work->proven));
 	if (suite->sides == 1)

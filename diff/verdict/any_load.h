@@ -2,17 +2,25 @@
 #pragma once
 
 #include "diff/verdict/proven.h"
+#include "diff/verdict/sentences.h"
 
 /*
- * Head's load is not known where nobody counted the work of both sides (diff_load_is_open()): it may have been any in a
- * range (open_load.h). A deploy rarely comes with a larger change of load, and one that explains more than this is
- * named in the verdict, so that the reader decides. Where it is not known for how long a side was recorded, nothing is
- * said of the total at all.
+ * The words of verdicts where nobody counted the work of both sides, so that head's load is not known
+ * (diff_load_is_open()). Where it is not known for how long a side was recorded either, nothing is said of the total.
  */
 
+enum { ANY_LOAD_REST = SENTENCE_TOTAL + 320 };
+
+enum { ANY_LOAD_WORDS = 120 };
+
+/* Writes ", unless the load rose 26-fold", behind a total that is proven to differ. */
+void any_load_condition(const struct diff *diff, char out[static ANY_LOAD_WORDS]);
+
 /*
- * Decides what holds for any such load. The total decides if its change per second exceeds every load in the range;
- * else the functions do that are proven to differ at every load in it.
+ * Writes the words about the total that follow a proven function; none where totals cannot be compared. Where the load
+ * was guessed by functions that disagree, they say so.
  */
-COMMON_MUST_CHECK
-bool any_load_decide(struct diff_build *build, const struct proven *proven, struct error *err);
+void any_load_about_total(const struct diff_build *build, char out[static ANY_LOAD_REST]);
+
+/* Says that too little is proven, what would hold if the load was the same, and how to find out: DIFF_INCONCLUSIVE. */
+void any_load_say_unproven(struct diff_build *build, const struct proven *proven);

@@ -230,43 +230,6 @@ static void cause_find_spread(struct explained *s, struct cause *cause)
 	}
 }
 
-/* ---- Both directions ---- */
-
-/*
- * Finds out whether the cause in a direction has most of what is proven in the other one below it, and grew
- * nonetheless.
- */
-static void find_story(const struct diff_build *build, enum proven_way way, bool *is_story)
-{
-	CLEANUP(explained_deinit) struct explained other = { .build = build, .diff = build->diff, .way = -(int)way };
-	const struct diff_estimate *total;
-	struct cause cause;
-
-	*is_story = false;
-	cause_find(build, way, &cause);
-	if (cause.named.function == PROFILE_NONE)
-		return;
-	total = &build->diff->functions[cause.named.function].total;
-	if (proven_way_of(total->state) != way ||
-		fabs(total->delta) < proven_decisive_points / 100 * build_points_of(build->diff))
-		return;
-	explained_init(&other);
-	*is_story = other.below[0] > 0 && other.explained[cause.named.function] >= least_share * other.below[0];
-}
-
-void cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way)
-{
-	bool more = false, less = false;
-
-	*way = proven_decide(proven);
-	if (*way != PROVEN_NEITHER || !proven->more.greatest || !proven->less.greatest)
-		return;
-	find_story(build, PROVEN_MORE, &more);
-	find_story(build, PROVEN_LESS, &less);
-	if (more != less)
-		*way = more ? PROVEN_MORE : PROVEN_LESS;
-}
-
 /* ---- */
 
 struct diff_cause cause_none(void)
@@ -274,9 +237,10 @@ struct diff_cause cause_none(void)
 	return (struct diff_cause){ .function = PROFILE_NONE, .leaf = PROFILE_NONE };
 }
 
-void cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause)
+static void cause_search(const struct diff_build *build, enum proven_way way, bool is_measured, struct cause *cause)
 {
-	CLEANUP(explained_deinit) struct explained s = { .build = build, .diff = build->diff, .way = (int)way };
+	CLEANUP(explained_deinit)
+	struct explained s = { .build = build, .diff = build->diff, .way = (int)way, .is_measured = is_measured };
 
 	*cause = (struct cause){ .way = way, .named = cause_none() };
 	if (way == PROVEN_NEITHER)
@@ -298,6 +262,16 @@ void cause_find(const struct diff_build *build, enum proven_way way, struct caus
 	cause->has_nameless_callers = cause->named.caller_count == 0 &&
 				      s.kind[cause->named.function] == EXPLAINED_SYSTEM &&
 				      has_nameless_callers(&s, cause->named.function);
+}
+
+void cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause)
+{
+	cause_search(build, way, false, cause);
+}
+
+void cause_find_measured(const struct diff_build *build, struct cause *cause)
+{
+	cause_search(build, build->diff->total.delta > 0 ? PROVEN_MORE : PROVEN_LESS, true, cause);
 }
 
 const struct diff_estimate *cause_estimate(const struct diff *diff, const struct diff_cause *cause, enum proven_way way)

@@ -49,11 +49,10 @@ struct cause {
 void cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause);
 
 /*
- * The direction in which functions decide (proven_decide()), also where as much is proven in the other one: a function
- * that grew, with all that it calls, while what it used to call vanished, is one story. It is so if most of what is
- * proven in the other direction lies below the cause, whose total is proven.
+ * Finds where most of what is measured of the total's difference is, proven or not. Where it is proven that the total
+ * differs, but of no function, this is where to look first.
  */
-void cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way);
+void cause_find_measured(const struct diff_build *build, struct cause *cause);
 
 /* Returns the value that stands for no cause. */
 struct diff_cause cause_none(void);

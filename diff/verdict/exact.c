@@ -154,5 +154,5 @@ void exact_decide_unproven(struct diff_build *build, double tolerated)
 	build_text(diff, &diff->verdict_text,
 		"no change is proven; head %s %s, and only more than %s is proven, because runs of %s differ%s",
 		words_verb(diff), words, noise,
-		diff->evidence.floor_rsd > 0 ? "programs that are not compiled" : "one side", advice_words(build));
+		diff->evidence.assumed_part > 0 ? "programs that are not compiled" : "one side", advice_words(build));
 }

@@ -36,7 +36,7 @@ double explained_in_direction(const struct explained *s, double delta)
 
 bool explained_is_proven(const struct explained *s, const struct diff_estimate *e)
 {
-	return proven_way_of(e->state) == s->way && explained_in_direction(s, e->delta) > 0;
+	return (s->is_measured || proven_way_of(e->state) == s->way) && explained_in_direction(s, e->delta) > 0;
 }
 
 double explained_own(const struct explained *s, uint32_t node)
@@ -168,7 +168,8 @@ static void explain_functions(struct explained *s)
 		const struct diff_function *f = &diff->functions[i];
 
 		s->depth[i] = s->scratch[i] > 0 ? s->depth[i] / s->scratch[i] : 0;
-		s->is_known |= explained_is_proven(s, &f->total) || explained_is_proven(s, &f->self);
+		s->is_known |= (explained_is_proven(s, &f->total) && !explained_is_whole(diff, &f->total)) ||
+			       explained_is_proven(s, &f->self);
 		if (explained_is_proven(s, &f->total))
 			s->explained[i] = fmax(s->explained[i], explained_in_direction(s, f->total.delta));
 		if (s->kind[i] != EXPLAINED_NEVER)
@@ -226,4 +227,7 @@ void explained_init(struct explained *s)
 	explain_functions(s);
 	sum_proven(s, &proven);
 	s->whole = fmax(s->whole, proven);
+	/* By chance, much is measured in both directions. */
+	if (s->is_measured)
+		s->whole = explained_in_direction(s, s->diff->total.delta);
 }

@@ -21,6 +21,7 @@ struct explained {
 	const struct diff_build *build;
 	const struct diff *diff;
 	int way;                   /* enum proven_way */
+	bool is_measured;          /* what is measured counts as proven: where the change is, if there is one */
 	double whole;              /* all that is proven in the direction */
 	bool is_known;             /* something is proven of functions */
 	double *below;             /* [node] proven self time in the direction, in the node's subtree; owned */

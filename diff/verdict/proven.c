@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/proven.h"
 
+#include "diff/verdict/explained.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -49,32 +51,53 @@ static void count_changes(struct proven *proven, const struct diff *diff)
 	}
 }
 
-/*
- * Returns whether a proven change may count for the verdict. One recording does not show what a run-time compiler would
- * do in another process; runs do, with the bounds of what it may have moved (modes.h).
- */
-static bool counts_alone(const struct diff *diff, const struct diff_function *f)
+/* Finds the largest proven difference of a function in each direction, of its self time or its total. */
+static void find_greatest(struct proven *proven, const struct diff_function *f, const struct diff_estimate *e)
 {
-	bool has_runs = diff->evidence.mode == DIFF_EVIDENCE_RUNS ||
-			(diff->evidence.mode == DIFF_EVIDENCE_EXACT && diff->evidence.floor_rsd == 0);
-
-	return has_runs || !build_is_compiled_at_run_time(f);
-}
-
-/* Total times include those of the callees, so only the largest in each direction counts. */
-static void add_estimate(struct proven *proven, const struct diff *diff, const struct diff_function *f, bool is_self)
-{
-	const struct diff_estimate *e = is_self ? &f->self : &f->total;
-	double points = fabs(e->delta) / build_points_of(diff) * 100;
 	enum proven_way way = proven_way_of(e->state);
 	struct proven_side *side = proven_side_of(proven, way);
 
-	if (!way || !counts_alone(diff, f))
-		return;
-	side->points = is_self ? side->points + points : fmax(side->points, points);
-	if (!side->greatest || fabs(e->delta) > fabs(side->estimate->delta)) {
+	if (way && (!side->greatest || fabs(e->delta) > fabs(side->estimate->delta))) {
 		side->greatest = f;
 		side->estimate = e;
+	}
+}
+
+static void add_points(struct proven *proven, const struct diff *diff, double delta)
+{
+	proven_side_of(proven, delta < 0 ? PROVEN_LESS : PROVEN_MORE)->points +=
+		fabs(delta) / build_points_of(diff) * 100;
+}
+
+/*
+ * Adds up what is proven in disjoint subtrees. One whose total is proven counts with its net difference, however that
+ * came about below: a function that grew while what it used to call vanished has grown. Of an interpreter only the self
+ * time is its own, and what the program is in all the time says nothing of what it is made of.
+ */
+static void sum_subtrees(
+	struct proven *proven, const struct diff_build *build, const bool is_named[static PROFILE_LANGUAGE_COUNT])
+{
+	const struct diff *diff = build->diff;
+
+	for (uint32_t node = 1; node < diff->node_count;) {
+		const struct diff_node *n = &diff->nodes[node];
+		const struct diff_function *f = &diff->functions[n->function];
+		bool is_proven = proven_way_of(f->total.state) && !is_named[f->interprets] && build->topmost[node] &&
+				 !explained_is_whole(diff, &f->total);
+
+		if (is_proven && !(n->flags & DIFF_NODE_INTERRUPT))
+			add_points(proven, diff,
+				diff->node_total[DIFF_HEAD][node] * diff->scale.factor -
+					diff->node_total[DIFF_BASE][node]);
+		if (is_proven || (n->flags & DIFF_NODE_INTERRUPT)) {
+			node = n->subtree_end;
+			continue;
+		}
+		if (proven_way_of(diff->functions[build_owner(build, node)].self.state))
+			add_points(proven, diff,
+				diff->node_self[DIFF_HEAD][node] * diff->scale.factor -
+					diff->node_self[DIFF_BASE][node]);
+		node++;
 	}
 }
 
@@ -82,22 +105,21 @@ struct proven proven_find(const struct diff_build *build)
 {
 	const struct diff *diff = build->diff;
 	struct proven proven = { 0 };
-	bool counts_totals, is_named[PROFILE_LANGUAGE_COUNT];
+	bool by_total, is_named[PROFILE_LANGUAGE_COUNT];
 
 	proven_named_languages(diff, is_named);
 	count_changes(&proven, diff);
-	for (size_t i = 0; i < diff->function_count; i++)
-		add_estimate(&proven, diff, &diff->functions[i], true);
-	/*
-	 * If most of the change is below functions without self time of their own, total times are counted too: all of
-	 * them, whatever their order. All self time of waits is in the frames of classes, so that only total times tell
-	 * one place from another.
-	 */
-	counts_totals =
-		diff->waiting != DIFF_WAITING_NONE || proven.more.points + proven.less.points < proven_decisive_points;
-	for (size_t i = 0; counts_totals && i < diff->function_count; i++)
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+
+		find_greatest(&proven, f, &f->self);
+	}
+	/* Totals repeat what is below them. All self time of waits is in the frames of classes. */
+	by_total = diff->waiting != DIFF_WAITING_NONE || (!proven.more.greatest && !proven.less.greatest);
+	for (size_t i = 0; i < diff->function_count && by_total; i++)
 		if (!is_named[diff->functions[i].interprets])
-			add_estimate(&proven, diff, &diff->functions[i], false);
+			find_greatest(&proven, &diff->functions[i], &diff->functions[i].total);
+	sum_subtrees(&proven, build, is_named);
 	return proven;
 }
 

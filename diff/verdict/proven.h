@@ -15,9 +15,9 @@ void proven_named_languages(const struct diff *diff, bool is_named[static PROFIL
 
 /* All that is proven in one direction. */
 struct proven_side {
-	double points;  /* of self time; if hardly any self time is proven, the largest total time of a function */
+	double points;  /* of disjoint subtrees, each with its net difference */
 	size_t changes; /* number of the diff's changes, without those that are of others */
-	/* the one with the largest difference; self time goes before total time */
+	/* the one with the largest difference */
 	const struct diff_function *greatest;
 	const struct diff_estimate *estimate; /* its estimate: self or total */
 };

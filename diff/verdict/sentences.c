@@ -11,7 +11,7 @@
 
 enum { SENTENCE_BYTES = 8192, NAME_COLUMNS = 100, CALLER_COLUMNS = 60 };
 
-static bool sentence_set(struct diff *diff, struct buffer *text, struct error *err)
+bool sentence_set(struct diff *diff, struct buffer *text, struct error *err)
 {
 	buffer_append(text, "", 0);
 	if (!buffer_ok(text, err))
@@ -159,12 +159,20 @@ static void sentences_append_cause(const struct diff_build *build, const struct 
 
 /* ---- Where the total decides ---- */
 
-/* Appends why no function is named. */
-static void append_unnamed(const struct cause *cause, struct buffer *text)
+/* Appends why no function is named, and where to look. */
+static void append_unnamed(const struct diff_build *build, const struct cause *cause, struct buffer *text)
 {
-	if (cause->named.function == PROFILE_NONE && cause->spread_count == 0)
-		buffer_append_string(text, cause->is_known ? "; no function that has a name explains half of it"
-							   : "; no single function is proven to have changed");
+	struct cause measured;
+
+	if (cause->named.function != PROFILE_NONE || cause->spread_count > 0)
+		return;
+	buffer_append_string(text, cause->is_known ? "; no function that has a name explains half of it"
+						   : "; no single function is proven to have changed");
+	cause_find_measured(build, &measured);
+	if (cause->is_known || measured.named.function == PROFILE_NONE)
+		return;
+	buffer_printf(text, ", most of the %s is measured in ", cause->way == PROVEN_MORE ? "increase" : "decrease");
+	append_chain(build->diff, &measured.named, text);
 }
 
 bool sentence_of_total(struct diff_build *build, const struct cause *cause, const char *condition, struct error *err)
@@ -188,7 +196,7 @@ bool sentence_of_total(struct diff_build *build, const struct cause *cause, cons
 		waiting_explain(build, explained.data ? explained.data : "", &text);
 	append_total(diff, condition, &text);
 	if (diff->named_wait == PROFILE_NONE)
-		append_unnamed(cause, &text);
+		append_unnamed(build, cause, &text);
 	return sentence_set(diff, &text, err);
 }
 

@@ -6,6 +6,10 @@
 /* The sentences of verdicts that rest on proven differences of sampled values; exact counts have their own (exact.h).
  */
 
+/* Makes a text the verdict's. */
+COMMON_MUST_CHECK
+bool sentence_set(struct diff *diff, struct buffer *text, struct error *err);
+
 /*
  * Says why the total is proven to differ, and by how much: "`resolve` → `contains` takes 10.1 times as much: +31 ms per
  * request, 68 % of the increase, most of it in `memcmp` below it; the program takes 2.15 times as much CPU time per

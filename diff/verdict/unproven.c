@@ -83,10 +83,12 @@ static void places_words(const struct diff *diff, char text[static UNPROVEN_PLAC
 				       : "no function's change is proven, only that of places in the call tree (",
 				count, diff_state_name(states[i]));
 	}
-	snprintf(text + length, UNPROVEN_PLACES - length, "%s",
-		length                ? ")"
-		: has_functions(diff) ? "nothing is proven but the time of an interpreter"
-				      : "no change is proven");
+	if (length > 0)
+		snprintf(text + length, UNPROVEN_PLACES - length, ")");
+	else if (has_functions(diff))
+		snprintf(text, UNPROVEN_PLACES, "nothing is proven but the time of an interpreter");
+	else
+		snprintf(text, UNPROVEN_PLACES, "no change of %s is proven", words_metric(diff));
 }
 
 /* Returns the largest change that the interval leaves open, in parts of base. */
@@ -197,7 +199,7 @@ static void decide_without_interval(struct diff_build *build)
 	words_change(diff, &diff->total, words);
 	if (diff->evidence.uncounted) {
 		build_text(diff, &diff->verdict_text,
-			"head %s %s, but %s are not counts of samples, so fewer than 3 files on each side cannot tell this from noise: give 3 or more on each side, separated by commas",
+			"head %s %s, but %s are not counts of samples, so one file on each side cannot tell this from noise: give 2 or more on each side, separated by commas",
 			words_verb(diff), words, metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
 		return;
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/verdict.h"
 
-#include "diff/statistics/load.h"
 #include "diff/statistics/scale.h"
 #include "diff/verdict/any_load.h"
 #include "diff/verdict/changes.h"
 #include "diff/verdict/control.h"
 #include "diff/verdict/exact.h"
 #include "diff/verdict/gate.h"
+#include "diff/verdict/latency.h"
 #include "diff/verdict/machine.h"
 #include "diff/verdict/placed.h"
 #include "diff/verdict/programs.h"
@@ -15,7 +15,6 @@
 #include "diff/verdict/timed.h"
 #include "diff/verdict/unproven.h"
 #include "diff/verdict/waiting.h"
-#include "diff/verdict/warmup.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -29,50 +28,6 @@
 /* A total that is proven to differ by less than this is a minor change. */
 static const double minor_total_percent = 1;
 
-/* ---- Verdicts where the load is guessed ---- */
-
-/* Returns the direction in which the total is proven to differ at the guessed load, if it also does per second. */
-static enum proven_way agreed_direction(const struct diff_build *build)
-{
-	const struct diff *diff = build->diff;
-	double rate = diff->raw_total[DIFF_HEAD] * diff->scale.other_factor - diff->raw_total[DIFF_BASE];
-	enum proven_way way = proven_way_of(diff->total.state);
-
-	if (diff->scale.other_mode != DIFF_SCALE_RATE || !(diff->scale.other_factor > 0))
-		return PROVEN_NEITHER;
-	return (int)way * rate > unproven_tolerance(build) ? way : PROVEN_NEITHER;
-}
-
-static bool decide_guessed_load(struct diff_build *build, struct error *err)
-{
-	struct diff *diff = build->diff;
-	enum proven_way way = agreed_direction(build);
-	char guessed[WORDS_CHANGE], rate[WORDS_CHANGE], second[WORDS_CHANGE + 40] = "";
-	struct cause cause;
-
-	if (diff->scale.other_mode == DIFF_SCALE_RATE && diff->scale.other_factor > 0) {
-		words_ratio(
-			diff, diff->raw_total[DIFF_BASE], diff->raw_total[DIFF_HEAD] * diff->scale.other_factor, rate);
-		snprintf(second, sizeof(second), ", and %s per second", rate);
-	}
-	if (way != PROVEN_NEITHER) {
-		diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-		cause_find(build, way, &cause);
-		return sentence_of_total(build, &cause, second, err);
-	}
-	diff->verdict = DIFF_INCONCLUSIVE;
-	words_change(diff, &diff->total, guessed);
-	build_text(diff, &diff->verdict_text,
-		"head %s %s%s; how much of the change is load is unknown, because %s; count the requests of each recording and give --scale work=BASE:HEAD",
-		words_verb(diff), guessed, second, load_doubt_words(build->load.doubt));
-	return true;
-}
-
-static bool load_is_guessed(const struct diff_build *build)
-{
-	return build->diff->scale.mode == DIFF_SCALE_ROBUST && build->diff->scale.load_is_unknown;
-}
-
 /* ---- The verdict ---- */
 
 static bool total_is_minor(const struct diff *diff)
@@ -85,36 +40,35 @@ static bool verdict_decide_total(struct diff_build *build, const struct proven *
 	struct diff *diff = build->diff;
 	enum proven_way way = proven_way_of(diff->total.state);
 	const struct proven_side *side = proven_side(proven, way);
+	char condition[ANY_LOAD_WORDS];
 	struct cause cause;
 
 	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
 	cause_find(build, way, &cause);
-	return sentence_of_total(build, &cause, "", err) &&
+	any_load_condition(diff, condition);
+	return sentence_of_total(build, &cause, condition, err) &&
 	       (!(diff->is_exact) || exact_explain_total(build, side->greatest, side->estimate, err));
 }
 
-/*
- * Returns whether the total points in the other direction, proven or by more than is proven of functions: these do not
- * decide then.
- */
-static bool whole_disagrees(const struct diff *diff, const struct proven *proven, enum proven_way way)
+static void verdict_about_total(const struct diff_build *build, char rest[static ANY_LOAD_REST])
 {
-	double points = (int)way * diff->total.delta / build_points_of(diff) * 100;
-
-	if (way == PROVEN_NEITHER)
-		return false;
-	return points < -proven_side(proven, way)->points ||
-	       (way == PROVEN_MORE ? diff->total.ci_high < 0 : diff->total.ci_low > 0);
+	if (build->diff->scale.load_is_unknown)
+		any_load_about_total(build, rest);
+	else
+		sentence_about_total(build->diff, rest);
 }
 
-static bool decide_small(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
+/* Decides where functions are proven to differ, but not by much in one direction. */
+static bool decide_small(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	const struct proven_side *greater = proven_greater(proven);
 	enum proven_way way = greater == &proven->less ? PROVEN_LESS : PROVEN_MORE;
 	bool is_waiting = waiting_is_reason(build, greater->greatest, greater->estimate);
 	struct diff *diff = build->diff;
+	char rest[ANY_LOAD_REST];
 	struct cause cause;
 
+	verdict_about_total(build, rest);
 	diff->verdict =
 		fmax(proven->more.points, proven->less.points) < proven_decisive_points ? DIFF_MINOR : DIFF_MIXED;
 	/* Of waits, those above a site where threads wait longer wait longer too, and only the site is worth naming.
@@ -127,46 +81,17 @@ static bool decide_small(struct diff_build *build, const struct proven *proven, 
 	return sentence_of_counts(build, proven, rest, err);
 }
 
-static bool verdict_decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
+static bool verdict_decide_functions(
+	struct diff_build *build, const struct proven *proven, enum proven_way way, struct error *err)
 {
 	struct diff *diff = build->diff;
-	char rest[SENTENCE_TOTAL], words[WORDS_CHANGE];
-	enum proven_way way = PROVEN_NEITHER;
+	char rest[ANY_LOAD_REST];
 	struct cause cause;
 
-	/* If the total is known to have hardly changed, functions only say how it is divided. */
-	if (!proven_way_of(diff->total.state))
-		cause_decide(build, proven, &way);
-	if (whole_disagrees(diff, proven, way)) {
-		diff->verdict = DIFF_INCONCLUSIVE;
-		words_change(diff, &diff->total, words);
-		snprintf(rest, sizeof(rest), ", but head as a whole %s %s: record more runs", words_verb(diff), words);
-		return sentence_of_counts(build, proven, rest, err);
-	}
-	sentence_about_total(diff, rest);
-	if (way == PROVEN_NEITHER)
-		return decide_small(build, proven, rest, err);
+	verdict_about_total(build, rest);
 	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
 	cause_find(build, way, &cause);
 	return sentence_of_functions(build, &cause, proven, rest, err);
-}
-
-/*
- * Decides if only functions that are compiled at run time changed, in one recording on each side, or only their total
- * times.
- */
-static void decide_compiled(struct diff_build *build, const struct proven *proven)
-{
-	size_t count = proven->more.changes + proven->less.changes;
-	struct diff *diff = build->diff;
-	char total[SENTENCE_TOTAL];
-
-	diff->verdict = DIFF_INCONCLUSIVE;
-	sentence_about_total(diff, total);
-	build_text(diff, &diff->verdict_text,
-		"no change of the program is proven: %zu function%s that %s compiled at run time changed, which happens from process to process%s%s",
-		count, count == 1 ? "" : "s", count == 1 ? "is" : "are", total,
-		diff->evidence.mode == DIFF_EVIDENCE_RUNS ? "" : "; record several runs on each side");
 }
 
 static bool decide_machine(struct diff_build *build, struct error *err)
@@ -179,6 +104,7 @@ static bool decide_proven(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	struct proven proven = proven_find(build);
+	enum proven_way way = proven_decide(&proven), of_total = proven_way_of(diff->total.state);
 
 	if (machine_is_reason(build, &proven))
 		return decide_machine(build, err);
@@ -186,14 +112,18 @@ static bool decide_proven(struct diff_build *build, struct error *err)
 		placed_decide(build);
 		return true;
 	}
-	if (diff_load_is_open(diff))
-		return any_load_decide(build, &proven, err);
-	if (proven_way_of(diff->total.state) && (!proven_greater(&proven)->greatest || !total_is_minor(diff)))
+	/* Where the total is opposed to the functions that decide, neither does. */
+	if (of_total && (way == PROVEN_NEITHER || way == of_total) &&
+		(!proven_greater(&proven)->greatest || !total_is_minor(diff)))
 		return verdict_decide_total(build, &proven, err);
-	if (proven_greater(&proven)->greatest)
-		return verdict_decide_functions(build, &proven, err);
-	if (proven.more.changes + proven.less.changes > 0)
-		decide_compiled(build, &proven);
+	if (way != PROVEN_NEITHER && !of_total)
+		return verdict_decide_functions(build, &proven, way, err);
+	if (latency_way(diff) != PROVEN_NEITHER && way == PROVEN_NEITHER)
+		return latency_decide(build, err);
+	if (diff_load_is_open(diff) && fmax(proven.more.points, proven.less.points) < proven_decisive_points)
+		any_load_say_unproven(build, &proven);
+	else if (proven_greater(&proven)->greatest)
+		return decide_small(build, &proven, err);
 	else
 		unproven_decide(build);
 	return true;
@@ -210,14 +140,6 @@ static bool decide_by_evidence(struct diff_build *build, struct error *err)
 		build_text(diff, &diff->verdict_text, "this is no comparison: %s", different);
 		return true;
 	}
-	warmup_may_explain(build, different, sizeof(different));
-	if (different[0] != '\0') {
-		diff->verdict = DIFF_INCONCLUSIVE;
-		build_text(diff, &diff->verdict_text, "%s", different);
-		return true;
-	}
-	if (load_is_guessed(build))
-		return decide_guessed_load(build, err);
 	if (timed_by_design(build, different, sizeof(different))) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		build_text(diff, &diff->verdict_text, "%s", different);

@@ -2,6 +2,7 @@
 #include "diff/verdict/waiting.h"
 
 #include "diff/metric.h"
+#include "diff/verdict/sentences.h"
 #include "diff/verdict/size.h"
 #include "diff/wait_sites.h"
 #include "diff/words.h"
@@ -153,15 +154,6 @@ void waiting_append_most(const struct diff *diff, double delta, struct buffer *t
 static void note_site(struct diff *diff, const struct diff_wait_site *site)
 {
 	diff->named_wait = site ? (uint32_t)(site - diff->wait_sites) : PROFILE_NONE;
-}
-
-static bool set_text(struct diff *diff, struct buffer *text, struct error *err)
-{
-	buffer_append_byte(text, '\0');
-	if (!buffer_ok(text, err))
-		return false;
-	diff->verdict_text = string_table_enter(diff->strings, text->data, strlen((const char *)text->data));
-	return true;
 }
 
 /* ---- The total ---- */
@@ -391,5 +383,5 @@ bool waiting_say(struct diff_build *build, const struct diff_function *function,
 		estimate = &diff->functions[site->function].total;
 	verdict_waiting_append_change(diff, estimate, &text);
 	buffer_append_string(&text, rest);
-	return set_text(diff, &text, err);
+	return sentence_set(diff, &text, err);
 }

@@ -132,16 +132,3 @@ void warmup_describe(const struct diff_build *build, enum diff_side side, char *
 	if (halves.all[0] > 0 && halves.all[1] > 0)
 		describe_halves(build, side, &halves, text, size);
 }
-
-void warmup_may_explain(const struct diff_build *build, char *text, size_t size)
-{
-	const struct diff_estimate *total = &build->diff->total;
-	char head[320];
-
-	warmup_describe(build, DIFF_BASE, text, size);
-	warmup_describe(build, DIFF_HEAD, head, sizeof(head));
-	if (head[0] != '\0' && text[0] == '\0' && total->delta >= 0)
-		snprintf(text, size, "%s", head);
-	else if (head[0] != '\0' || total->delta > 0)
-		text[0] = '\0';
-}

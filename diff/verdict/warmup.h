@@ -12,9 +12,3 @@
  * Writes what is to be said of it; "" if there is nothing.
  */
 void warmup_describe(const struct diff_build *build, enum diff_side side, char *text, size_t size);
-
-/*
- * The same if it may be why the sides differ: warming up costs more, so that this is only so if the side that takes
- * more was warming up, and the other one was not.
- */
-void warmup_may_explain(const struct diff_build *build, char *text, size_t size);

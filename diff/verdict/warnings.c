@@ -589,14 +589,9 @@ static void name_evidence(struct diff_build *build)
 	case DIFF_EVIDENCE_EXACT:
 		return;
 	case DIFF_EVIDENCE_SINGLE:
-		snprintf(text, sizeof(text),
-			"there are fewer than 3 runs on each side, so we assume %.0f %% variation between identical processes, and smaller changes cannot be proven; record with --runs, use kelvin bench, or attach to several processes",
-			evidence->floor_rsd * 100);
-		break;
 	case DIFF_EVIDENCE_COUNTS:
 		snprintf(text, sizeof(text),
-			"there are fewer than 3 runs on each side and no timeline of 5 s, so only sample counts are compared, assuming %.0f %% variation between identical processes; several files on each side, separated by commas, can prove smaller changes",
-			evidence->floor_rsd * 100);
+			"a side has one recording, which does not show how starts of the program differ: only changes are proven that restarts of other programs hardly show; record with --runs, use kelvin bench, or give several files on each side, separated by commas");
 		break;
 	}
 	warnings_add(build->diff, false, text);

@@ -57,6 +57,7 @@ const WRITES_ITSELF = {
   'views/header.js amount': 'how long a recording took',
   'views/latencies.js amount': 'how long answers took',
   'views/legend.js signedPercent': 'the ticks of a scale of colours',
+  'views/members.js amount': 'both sides of a member of a group, in one cell of a list',
   'views/verdict.js amount': 'the least change that would be proven',
   'views/waitviews.js amount': 'waits that are not listed, of both sides together',
 };

@@ -94,7 +94,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {string} verdictText
  * @property {string} evidenceText
  * @property {string} sameCodeWords what explains a change of a function whose machine code is the same
- * @property {{mode: string, q: number|null, aaFlags: number, aaFunctions: number, aaDone: boolean}} evidence
+ * @property {{mode: string, q: number|null}} evidence
  * @property {Record<string, LedgerRow>} ledger by origin
  * @property {LedgerRow} interrupts
  * @property {string} interruptsWords

@@ -147,20 +147,6 @@ function originTable(model) {
   return h('table.ledger', {}, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows));
 }
 
-/**
- * What limits the proof. When base is compared with itself, no more functions should differ than the error rate allows.
- * @param {Meta} meta
- */
-function warningsOf({ warnings, evidence: e }) {
-  const list = [...warnings];
-  if (e.aaDone && e.aaFlags > Math.max(1, (e.q || 0) * e.aaFunctions))
-    list.push(
-      `${e.aaFlags} of ${e.aaFunctions} functions differ when base is compared with itself, ` +
-        'so single functions are less certain than they look',
-    );
-  return list;
-}
-
 /** Origins, evidence and recordings. @param {Model} model @param {boolean} isPart */
 function columns(model, isPart) {
   const { meta } = model;
@@ -240,7 +226,7 @@ export function header(model, corner, name = '') {
   const { meta } = model;
   const title = titleOf(meta);
   const heading = h('h1');
-  const warnings = warningsOf(meta);
+  const warnings = meta.warnings;
   const warned = warnings.length > 0 && h('span.warned', {}, warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`);
   const line =
     model.sides === 2

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulation_fixture.h"
+#include "tests/unit/support/drawn_spread.h"
 #include "tests/unit/support/profile.h"
 #include "tests/unit/support/unit_test.h"
 
@@ -89,6 +90,23 @@ static void mark_layouts(struct simulation *s, struct profile *profile)
 		profile->runs[run].layout = (uint32_t)(run % s->layouts + 1);
 }
 
+static void draw_spreads(struct simulation *s)
+{
+	/* Both sides are of one program. */
+	if (!s->is_drawn || s->spreads[0] > 0)
+		return;
+	s->speed_rsd = drawn_spread(s->rng, EVIDENCE_TOTAL_COMMAND);
+	s->run_rsd = s->process_rsd = 0;
+	for (size_t i = 0; i < s->function_count; i++)
+		s->spreads[i] = drawn_spread(s->rng, EVIDENCE_OTHER);
+}
+
+/* What a start decides of a function's time. */
+static double start_factor(struct simulation *s, size_t function)
+{
+	return s->is_drawn ? exp(gsl_ran_gaussian(s->rng, s->spreads[function])) : 1;
+}
+
 struct profile *simulation_runs(
 	struct simulation *s, size_t runs, double samples, const struct simulated_change *change)
 {
@@ -98,17 +116,28 @@ struct profile *simulation_runs(
 	double *factors = make_layouts(s, layouts);
 	struct profile *profile;
 
+	draw_spreads(s);
 	add_stacks(s, &to, change, stacks);
 	for (size_t run = 0; run < runs; run++) {
-		double speed = noise(s, s->speed_rsd);
+		double speed = s->is_drawn ? exp(gsl_ran_gaussian(s->rng, s->speed_rsd)) : noise(s, s->speed_rsd),
+		       expected = 0;
+		unsigned int counts[SIMULATION_MAX_FUNCTIONS];
+		double means[SIMULATION_MAX_FUNCTIONS];
 
 		synthetic_run(&to, true, 0);
 		for (size_t i = 0; i < s->function_count; i++) {
-			double mean = samples / (double)runs * s->shares[i] * times(change, i) *
-				      factors[run % layouts * s->function_count + i] * pow(speed, s->slopes[i]);
-
-			synthetic_add(&to, stacks[i], gsl_ran_poisson(s->rng, mean * noise(s, s->run_rsd)), -1);
+			means[i] = samples / (double)runs * s->shares[i] * times(change, i) *
+				   factors[run % layouts * s->function_count + i];
+			expected += means[i];
+			means[i] *= pow(speed, s->slopes[i]) * start_factor(s, i);
+			counts[i] = s->is_drawn ? 0 : gsl_ran_poisson(s->rng, means[i] * noise(s, s->run_rsd));
 		}
+		/* How many samples a run has in all is no matter of chance. */
+		if (s->is_drawn)
+			gsl_ran_multinomial(
+				s->rng, s->function_count, (unsigned int)lround(expected * speed), means, counts);
+		for (size_t i = 0; i < s->function_count; i++)
+			synthetic_add(&to, stacks[i], counts[i], -1);
 	}
 	free(factors);
 	profile = synthetic_finish(&to);
@@ -150,11 +179,12 @@ struct profile *simulation_attached(
 	size_t blocks = (size_t)(seconds * 4);
 	uint32_t exchanges;
 
+	draw_spreads(s);
 	add_stacks(s, &to, change, stacks);
 	synthetic_run(&to, false, seconds * 1000);
 	exchanges = s->counts ? start_counting(&to) : 0;
 	for (size_t i = 0; i < s->function_count; i++)
-		process[i] = load * noise(s, s->process_rsd);
+		process[i] = load * noise(s, s->process_rsd) * start_factor(s, i);
 	for (size_t block = 0; block < blocks; block++) {
 		double burst = noise(s, 0.3);
 

@@ -17,14 +17,17 @@ struct simulation {
 	size_t function_count;
 	double shares[SIMULATION_MAX_FUNCTIONS]; /* of the time; sum 1 */
 	double slopes[SIMULATION_MAX_FUNCTIONS];
-	double run_rsd;     /* of one function between runs, beyond speed and counting */
-	double speed_rsd;   /* of the machine's speed between runs */
-	double process_rsd; /* of one function between processes */
-	double burst_rsd;   /* of one function between quarters of a second */
-	double layout_rsd;  /* of one function between layouts of the code; 0: all builds are one file */
-	size_t layouts;     /* that the runs of a side are of, in turn, and tell; 0: one, and they do not tell */
-	double load;        /* of attached processes; 0: 1 */
-	bool counts;        /* attached processes count the requests that they answer */
+	/* The spreads between starts, of functions and of the speed of commands, are drawn from the model's priors. */
+	bool is_drawn;
+	double spreads[SIMULATION_MAX_FUNCTIONS]; /* filled with the first recording */
+	double run_rsd;                           /* of one function between runs, beyond speed and counting */
+	double speed_rsd;                         /* of the machine's speed between runs */
+	double process_rsd;                       /* of one function between processes */
+	double burst_rsd;                         /* of one function between quarters of a second */
+	double layout_rsd; /* of one function between layouts of the code; 0: all builds are one file */
+	size_t layouts;    /* that the runs of a side are of, in turn, and tell; 0: one, and they do not tell */
+	double load;       /* of attached processes; 0: 1 */
+	bool counts;       /* attached processes count the requests that they answer */
 };
 
 /* What differs in a recording from the simulation's own program. */

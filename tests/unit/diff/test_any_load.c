@@ -113,7 +113,7 @@ static void a_change_beyond_every_load_decides(void **state)
 	assert_int_equal(c.build.diff->verdict, DIFF_INCONCLUSIVE);
 	synthetic_assert_says(c.build.diff, "head takes 26.0 times as much CPU time per second (95 % interval ");
 	synthetic_assert_says(c.build.diff,
-		"; the load was not counted: record with the rights to count requests, or give --scale rate, or --scale work=BASE:HEAD");
+		"; the load was not counted: record with the rights to count requests, or give --scale rate if it was the same, or --scale work=BASE:HEAD");
 	destroy(&c);
 }
 
@@ -147,10 +147,12 @@ static void functions_decide_for_any_load(void **state)
 		"`a` takes 4.00 times as much CPU time per second (95 % interval 3.00 to 5.00 times), +300 ms per second, ");
 	synthetic_assert_says(c.build.diff,
 		"; no load explains this, though it may explain the total's change: 75.0 % more CPU time per second");
+	destroy(&c);
 	/* In both directions, neither of which outweighs the other. */
-	set_estimate(&function_of(&c, "rest")->self, -1, -0.5, DIFF_STATE_LESS);
-	function_of(&c, "rest")->self.delta = -2500 * (double)SYNTHETIC_SAMPLE_NS;
-	set_estimate(&function_of(&c, "rest")->self, -1.5, -0.5, DIFF_STATE_LESS);
+	c = compare("main;serve;a 4000\nmain;serve;b 1000\nmain;serve;rest 200\n", DIFF_SCALE_RATE);
+	set_estimate(&function_of(&c, "a")->self, 2, 4, DIFF_STATE_MORE);
+	set_estimate(&function_of(&c, "rest")->self, -0.95, -0.5, DIFF_STATE_LESS);
+	set_estimate(&c.build.diff->total, -0.2, 0.9, DIFF_STATE_UNPROVEN);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_MIXED);
 	destroy(&c);
@@ -168,7 +170,7 @@ static void nothing_is_unchanged_without_a_load(void **state)
 	assert_int_equal(c.build.diff->verdict, DIFF_INCONCLUSIVE);
 	synthetic_assert_says(c.build.diff, "equal within 1.0 %: head takes as much CPU time per run as base");
 	synthetic_assert_says(c.build.diff, ", if the load was the same; the load was not counted: ");
-	synthetic_assert_says(c.build.diff, "--scale per-run, or --scale work=BASE:HEAD");
+	synthetic_assert_says(c.build.diff, "--scale per-run if it was the same, or --scale work=BASE:HEAD");
 	c.build.diff->scale.load_is_unknown = false;
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_UNCHANGED);
@@ -179,7 +181,8 @@ static void nothing_is_unchanged_without_a_load(void **state)
 	set_estimate(&c.build.diff->total, -0.12, 0.1, DIFF_STATE_SAME);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_INCONCLUSIVE);
-	synthetic_assert_says(c.build.diff, "no change is proven; a change of more than 12 % is excluded; ");
+	synthetic_assert_says(
+		c.build.diff, "no change of CPU time is proven; a change of more than 12 % is excluded; ");
 	c.build.options.gates = &gate;
 	c.build.options.gate_count = 1;
 	decide(&c);
@@ -191,9 +194,9 @@ static void nothing_is_unchanged_without_a_load(void **state)
 /* ---- The machine ---- */
 
 /* A comparison of wall-clock time whose threads waited `base` and `head` seconds for a CPU in 10 s. */
-static struct comparison compare_queues(double base, double head, enum diff_state state)
+static struct comparison compare_queues_of(const char *head_lines, double base, double head, enum diff_state state)
 {
-	struct comparison c = compare(base_lines, DIFF_SCALE_RATE);
+	struct comparison c = compare(head_lines, DIFF_SCALE_RATE);
 	struct diff *diff = c.build.diff;
 	struct diff_estimate *queue = &diff->waits[PROFILE_WAIT_RUN_QUEUE].total;
 
@@ -204,6 +207,11 @@ static struct comparison compare_queues(double base, double head, enum diff_stat
 		.base = base * 1e9, .head = head * 1e9, .delta = (head - base) * 1e9, .state = state
 	};
 	return c;
+}
+
+static struct comparison compare_queues(double base, double head, enum diff_state state)
+{
+	return compare_queues_of(base_lines, base, head, state);
 }
 
 static void waiting_for_a_cpu_is_the_machines(void **state)
@@ -257,11 +265,11 @@ static void the_machine_says_how_long_and_what_else_is_known(void **state)
 	c.build.diff->total.delta = -0.29 * c.build.diff->total.base;
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_MACHINE);
-	c.build.diff->total.delta = 0;
+	destroy(&c);
 	/* The program's own work comes first. */
+	c = compare_queues_of("main;serve;a 1600\nmain;serve;b 1000\nmain;serve;rest 2000\n", 1, 7, DIFF_STATE_MORE);
 	set_estimate(&function_of(&c, "a")->self, 0.2, 1, DIFF_STATE_MORE);
-	function_of(&c, "a")->self.delta = 600 * (double)SYNTHETIC_SAMPLE_NS;
-	function_of(&c, "a")->self.head = 1600 * (double)SYNTHETIC_SAMPLE_NS;
+	set_estimate(&c.build.diff->total, -0.3, 0.4, DIFF_STATE_UNPROVEN);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_REGRESSED);
 	/* CPU time has no waits. */

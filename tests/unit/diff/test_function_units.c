@@ -48,9 +48,9 @@ static void runs_are_units_where_there_are_three(void **state)
 	}
 }
 
-static void two_runs_without_time_are_one_unit(void **state)
+static void a_run_without_time_is_one_unit(void **state)
 {
-	CLEANUP(profile_cleanup) struct profile *profile = synthetic_runs("main;parse 3\n", 2);
+	CLEANUP(profile_cleanup) struct profile *profile = synthetic_runs("main;parse 6\n", 1);
 	CLEANUP(diff_function_units_cleanup) struct diff_function_units *units = units_of(profile);
 
 	assert_false(units->are_runs);
@@ -140,7 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_units_where_there_are_three),
-		cmocka_unit_test(two_runs_without_time_are_one_unit),
+		cmocka_unit_test(a_run_without_time_is_one_unit),
 		cmocka_unit_test(blocks_of_time_add_up_to_the_diff),
 		cmocka_unit_test(a_fingerprint_is_that_of_the_only_piece),
 		cmocka_unit_test(requests_are_counted_in_each_unit),

@@ -119,7 +119,7 @@ static void changed_code_is_found_in_one_layout(void **state)
 
 static void several_layouts_find_a_small_change(void **state)
 {
-	static const struct trial trial = { 0.01, 0.3, 1.03, 12, 8, 24, true };
+	static const struct trial trial = { 0.01, 0.3, 1.06, 12, 8, 24, true };
 	struct outcome o = try_pairs(&trial, simulation_pairs(40));
 
 	assert_true(o.found * 10 >= o.pairs * 8);

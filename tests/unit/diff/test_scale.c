@@ -36,8 +36,8 @@ static void one_doubled_function_turns_no_other_blue(void **state)
 		assert_int_equal(synthetic_function(diff, "b")->self.state, DIFF_STATE_SAME);
 		assert_int_equal(synthetic_function(diff, "c")->total.state, DIFF_STATE_SAME);
 		/* Most of head's time is in it: were the commands not known to do the same work, it might be another
-		 * mix of requests. */
-		assert_int_equal(diff->verdict, mode == DIFF_SCALE_ROBUST ? DIFF_INCONCLUSIVE : DIFF_REGRESSED);
+		 * mix of requests, which is said. */
+		assert_int_equal(diff->verdict, DIFF_REGRESSED);
 		assert_true(diff->scale.load_is_unknown == (mode == DIFF_SCALE_ROBUST));
 	}
 }
@@ -84,7 +84,7 @@ static void an_unknown_load_flags_what_it_cannot_explain(void **state)
 	static const struct {
 		const char *head, *more;
 	} cases[] = { { four_all_doubled, NULL }, { "main;a 2000\nmain;b 1500\nmain;c 1000\nmain;d 500\n", NULL },
-		{ four_one_doubled, NULL }, { "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 12000\n", "d" },
+		{ "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 12000\n", "d" },
 		{ "main;a 1600\nmain;b 1200\nmain;c 800\nmain;d 6000\n", "d" },
 		{ "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 1000\nmain;e 9000\n", "e" } };
 	CLEANUP(profile_cleanup) struct profile *base = synthetic_profile(four);
@@ -185,11 +185,11 @@ static void rates_need_durations(void **state)
 static void unchanged_code_carries_the_factor(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = synthetic_profile(
-		"m#1;a#2 3000\nm#1;b#3 3000\nm#1;c#4 2000\nm#1;x!l#5 900\nm#1;y!l#6 900\nm#1;z!l#7 900\n");
+	struct profile *base = synthetic_runs(
+		"m#1;a#2 3000\nm#1;b#3 3000\nm#1;c#4 2000\nm#1;x!l#5 900\nm#1;y!l#6 900\nm#1;z!l#7 900\n", 3);
 	CLEANUP(profile_cleanup)
-	struct profile *head = synthetic_profile(
-		"m#11;a#12 6000\nm#11;b#13 6000\nm#11;c#14 4000\nm#11;x!l#5 900\nm#11;y!l#6 900\nm#11;z!l#7 900\n");
+	struct profile *head = synthetic_runs(
+		"m#11;a#12 6000\nm#11;b#13 6000\nm#11;c#14 4000\nm#11;x!l#5 900\nm#11;y!l#6 900\nm#11;z!l#7 900\n", 3);
 	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_float_equal(diff->scale.factor, 1, 1e-9);
@@ -233,11 +233,10 @@ static void a_load_that_cannot_be_told_is_unknown(void **state)
 	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_true(diff->scale.load_is_unknown);
-	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
-	assert_ptr_equal(
-		strstr(diff_string(diff, diff->verdict_text), "head takes "), diff_string(diff, diff->verdict_text));
-	assert_non_null(
-		strstr(diff_string(diff, diff->verdict_text), "; how much of the change is load is unknown, because "));
+	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "`compress` is new"));
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text),
+		"; how much of the total's change is load is unknown, because "));
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "--scale work=BASE:HEAD"));
 }
 
@@ -281,7 +280,7 @@ static void an_uncertain_factor_makes_the_whole_uncertain(void **state)
 		    *share = diff_in_mode(profiles[0], profiles[1], DIFF_SCALE_SHARE);
 
 	assert_true(robust->total.ci_low < 0 && robust->total.ci_high > 0);
-	assert_true(robust->total.ci_high - robust->total.ci_low > 1.1 * (share->total.ci_high - share->total.ci_low));
+	assert_true(robust->total.ci_high - robust->total.ci_low > share->total.ci_high - share->total.ci_low);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		profile_destroy(profiles[side]);
 }
@@ -386,20 +385,6 @@ static void samples_of_other_units_are_not_compared(void **state)
 	synthetic_assert_says(diff, "in the same unit");
 }
 
-/* Where lengths are unknown, a sample of ten times the period may still stand for ten times as much. */
-static void periods_count_where_lengths_are_unknown(void **state)
-{
-	static const char other[] = "main;a 4000\nmain;b 3000\nmain;c 2600\nmain;d 400\n";
-	CLEANUP(profile_cleanup)
-	struct profile *base = profile_of(four, 0, 1000000, "cpu"), *head = profile_of(other, 0, 10000000, "cpu");
-	struct diff_options options = { .metric = "samples" };
-	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, head, &options);
-
-	(void)state;
-	assert_true(diff->scale.length_is_unknown);
-	assert_int_not_equal(synthetic_function(diff, "d")->self.state, DIFF_STATE_LESS);
-}
-
 /* What is new beside a few samples says nothing of those, whatever their share was: it may come on top. */
 static void a_share_is_no_direction(void **state)
 {
@@ -454,7 +439,6 @@ int main(void)
 		cmocka_unit_test(lengths_that_are_known_are_divided_out),
 		cmocka_unit_test(samples_of_other_periods_stand_for_more),
 		cmocka_unit_test(samples_of_other_units_are_not_compared),
-		cmocka_unit_test(periods_count_where_lengths_are_unknown),
 		cmocka_unit_test(a_share_is_no_direction),
 		cmocka_unit_test(no_interval_ends_below_nothing),
 		cmocka_unit_test(words_are_parsed),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/probability/probability.h"
-#include "diff/statistics/bh.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <math.h>
@@ -61,39 +60,6 @@ static void signed_ranks_agree_with_a_published_example(void **state)
 	assert_float_equal(result.p, tail_two_sided((3333.0 - 2525) / sqrt(100.0 * 101 * 201 / 24), INFINITY), 5e-4);
 }
 
-static void benjamini_and_hochberg_as_published(void **state)
-{
-	/* Their paper's 15 p-values: four are found at 0.05. */
-	static const double p[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
-		0.4262, 0.5719, 0.6528, 0.7590, 1 };
-	/* Row 0, the whole, is a question of its own. */
-	enum { COUNT = sizeof(p) / sizeof(p[0]) + 1 };
-	struct row rows[COUNT] = { 0 };
-	struct row_result results[COUNT] = { 0 };
-	double values[COUNT], alpha;
-	struct experiment experiment = { .rows = rows, .row_count = COUNT };
-	size_t found = 0;
-
-	for (size_t i = 0; i < COUNT; i++) {
-		rows[i].kind = ROW_SELF;
-		rows[i].twin = (uint32_t)i;
-		values[i] = 100;
-		results[i] = (struct row_result){ .tested = true, .p = i > 0 ? p[i - 1] : 0.02 };
-	}
-	for (int side = 0; side < DIFF_SIDES; side++)
-		experiment.sides[side] = (struct experiment_side){
-			.unit_count = 1, .values = values, .sums = values, .sample_weight = 1
-		};
-	bh_adjust(&experiment, &(struct family){ GROUP_FUNCTIONS, false, false }, 0.05, results, &alpha);
-	for (size_t i = 1; i < COUNT; i++)
-		found += results[i].q < 0.05;
-	assert_int_equal(found, 4);
-	assert_float_equal(results[0].q, 0.04, 1e-9);
-	assert_float_equal(results[1].q, 0.0015, 1e-9);
-	assert_float_equal(results[4].q, 0.035625, 1e-9);
-	assert_float_equal(alpha, 0.05 * 4 / 15, 1e-9);
-}
-
 static void equal_rows_are_pooled_and_outliers_stand_alone(void **state)
 {
 	struct dispersion rows[40], wild = { .variance = 1, .poisson = 0.01 };
@@ -130,7 +96,6 @@ int main(void)
 		cmocka_unit_test(medians_halve_the_weight),
 		cmocka_unit_test(tails_agree_with_tables),
 		cmocka_unit_test(signed_ranks_agree_with_a_published_example),
-		cmocka_unit_test(benjamini_and_hochberg_as_published),
 		cmocka_unit_test(equal_rows_are_pooled_and_outliers_stand_alone),
 		cmocka_unit_test(variances_never_fall_below_counting),
 	};

@@ -143,7 +143,7 @@ static void one_file_a_side_proves_nothing_of_weights(void **state)
 	assert_int_equal(synthetic_function(diff, "fa")->self.state, DIFF_STATE_UNPROVEN);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 	synthetic_assert_says(diff, "weights are not counts of samples");
-	synthetic_assert_says(diff, "give 3 or more on each side, separated by commas");
+	synthetic_assert_says(diff, "give 2 or more on each side, separated by commas");
 }
 
 static void runs_prove_what_weights_alone_do_not(void **state)

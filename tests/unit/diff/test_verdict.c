@@ -151,7 +151,7 @@ static void an_interval_without_0_that_proves_nothing_says_why(void **state)
 	size_t doubts = 0;
 
 	for (int more = 0; more <= 100; more += 5) {
-		struct profile *base = hundred(200, 200), *head = hundred(260 + more / 4, 260 + more);
+		struct profile *base = hundred(200, 200), *head = hundred(200 + 2 * more, 200 + 2 * more);
 		CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, &options);
 		const char *text = diff_string(diff, diff->verdict_text);
 		bool doubt = diff->total.state == DIFF_STATE_UNPROVEN && !holds_zero(&diff->total);

@@ -164,7 +164,7 @@ static bool assert_says_why(const struct diff *diff, const char *text)
 {
 	static const char *const reasons[] = { "can explain it", "just short of proof", "below --min-effect",
 		"no comparison", "for a fixed time", "the load was not counted",
-		"though it may explain the total's change" };
+		"though it may explain the total's change", "how much of the total's change is load is unknown" };
 	const struct diff_estimate *e = &diff->total;
 
 	if (diff_state_is_difference(e->state) || isnan(e->ci_low) || (e->ci_low <= 0 && e->ci_high >= 0) ||

@@ -322,11 +322,11 @@ static void a_wait_is_named_where_the_total_does_not_tell(void **state)
 	base.disk = head.disk = 6000;
 	base.runs = head.runs = 0;
 	base.cache = 200;
-	head.cache = 1000;
+	head.cache = 6000;
 	diff = compare_services(&base, &head, "off-cpu");
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
 	assert_verdict(diff, DIFF_REGRESSED,
-		"`Cache::get` waits for the lock `cache_mutex`, held by `Cache::evict`: 4.9", " times)");
+		"`Cache::get` waits for the lock `cache_mutex`, held by `Cache::evict`: 29.", " times)");
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), " in base; no load explains this"));
 }
 
@@ -343,9 +343,9 @@ static void a_wait_is_named_through_the_function_that_waits(void **state)
 		gsl_rng_set(rng, 1);
 		synthetic_run(&s, false, 10000);
 		for (int second = 0; second < 10; second++) {
-			add_second(&s, rng, cache, PROFILE_WAIT_LOCK, side ? 700 : 200, second * 1000);
+			add_second(&s, rng, cache, PROFILE_WAIT_LOCK, side ? 8000 : 200, second * 1000);
 			add_second(&s, rng, "main#1;serve#2;Cache::get#3;usleep!libc", PROFILE_WAIT_TIMER,
-				side ? 1300 : 1000, second * 1000);
+				side ? 5000 : 4000, second * 1000);
 			add_second(&s, rng, "main#1;join#12;pthread_join!libc", PROFILE_WAIT_LOCK, 3000, second * 1000);
 		}
 		gsl_rng_free(rng);
@@ -354,7 +354,7 @@ static void a_wait_is_named_through_the_function_that_waits(void **state)
 	diff = synthetic_diff(profiles[0], profiles[1], &(struct diff_options){ .metric = "off-cpu" });
 	assert_int_equal(synthetic_function(diff, "Cache::get")->total.state, DIFF_STATE_UNPROVEN);
 	assert_verdict(diff, DIFF_REGRESSED,
-		"`Cache::get` waits for the lock `cache_mutex`, held by `Cache::evict`: 3.", " times)");
+		"`Cache::get` waits for the lock `cache_mutex`, held by `Cache::evict`: 39.", " times)");
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
 }
@@ -517,24 +517,6 @@ static void other_programs_are_no_change_of_this_one(void **state)
 		}
 }
 
-/* Those who hold the lock wait for CPUs in head as well. Without that, as long a wait is a proven change. */
-static void waits_for_others_are_less_certain_where_cpus_are_busy(void **state)
-{
-	static const double busy_ms[] = { 50, 3000 };
-
-	for (size_t i = 0; i < 2; i++) {
-		struct service quiet = usual, slow = usual;
-		CLEANUP(diff_cleanup) struct diff *diff = NULL;
-
-		quiet.runs = slow.runs = 0;
-		slow.cache = 3 * usual.cache;
-		slow.preempted = busy_ms[i];
-		diff = compare_by(&quiet, &slow, "off-cpu", DIFF_SCALE_RATE);
-		assert_int_equal(diff_state_is_difference(diff->waits[PROFILE_WAIT_LOCK].total.state), i == 0);
-		assert_false(diff_state_is_difference(diff->waits[PROFILE_WAIT_IO].total.state));
-	}
-}
-
 /* In the report of one recording it is where the time went. */
 static void one_recording_has_it_in_its_total(void **state)
 {
@@ -648,7 +630,6 @@ int main(void)
 		cmocka_unit_test(frames_of_waits_come_last),
 		cmocka_unit_test(being_preempted_is_waiting),
 		cmocka_unit_test(other_programs_are_no_change_of_this_one),
-		cmocka_unit_test(waits_for_others_are_less_certain_where_cpus_are_busy),
 		cmocka_unit_test(one_recording_has_it_in_its_total),
 		cmocka_unit_test(a_class_is_no_rename_of_another_one),
 		cmocka_unit_test(waits_in_another_place_have_not_moved),

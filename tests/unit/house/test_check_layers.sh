@@ -67,7 +67,7 @@ expect_edit() {
   mv "$tree/before" "$tree/$1"
 }
 
-expect_edit diff/CMakeLists.txt 's/MODULES probability profile common/MODULES probability profile sampler common/'
+expect_edit diff/CMakeLists.txt 's/MODULES evidence probability profile common/MODULES evidence probability profile sampler common/'
 expect_edit cli/CMakeLists.txt 's/MODULES render /MODULES /'
 expect_edit CMakeLists.txt 's/^set(KELVIN_WINGS common /set(KELVIN_WINGS /'
 # shellcheck disable=SC2016

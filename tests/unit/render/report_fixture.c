@@ -340,12 +340,11 @@ static struct diff *make_shop(void)
 	diff->total.state = DIFF_STATE_MORE;
 	diff->functions[RENDER_PAGE].moved_to = PRINT_PAGE;
 	diff->functions[PRINT_PAGE].moved_to = RENDER_PAGE;
-	diff->evidence = (struct diff_evidence){ .mode = DIFF_EVIDENCE_RUNS,
+	diff->evidence = (struct diff_evidence){
+		.mode = DIFF_EVIDENCE_RUNS,
 		.runs = { 12, 12 },
 		.q = 0.05,
-		.aa_done = true,
-		.aa_false_flags = 0,
-		.aa_functions = 143 };
+	};
 	diff->verdict = DIFF_REGRESSED;
 	diff->verdict_text = intern(diff,
 		"`shop::Worker::run()` → `shop::Service::handle(…)` → `shop::normalize_query(…)` takes 3.98 times as much: +102 ms per run, 77 % of the increase; the program takes 21.0 % more CPU time per run (95 % interval 19.1 to 22.8 %)");
@@ -419,9 +418,7 @@ static struct diff *make_equal(void)
 
 	diff->scale =
 		(struct diff_scale){ .mode = DIFF_SCALE_ROBUST, .factor = 1, .factor_low = 0.9, .factor_high = 1.1 };
-	diff->evidence = (struct diff_evidence){
-		.mode = DIFF_EVIDENCE_SINGLE, .blocks = { 40, 38 }, .q = 0.05, .floor_rsd = 0.18
-	};
+	diff->evidence = (struct diff_evidence){ .mode = DIFF_EVIDENCE_SINGLE, .q = 0.05 };
 	diff->verdict_text = intern(diff, "base and head are equal");
 	return diff;
 }
@@ -441,8 +438,7 @@ static struct diff *make_exact(void)
 	diff->unit = intern(diff, "count");
 	diff->is_duration = false;
 	diff->is_counted = diff->is_exact = true;
-	diff->evidence =
-		(struct diff_evidence){ .mode = DIFF_EVIDENCE_EXACT, .runs = { 3, 3 }, .q = NAN, .floor_rsd = 0 };
+	diff->evidence = (struct diff_evidence){ .mode = DIFF_EVIDENCE_EXACT, .runs = { 3, 3 }, .q = NAN };
 	make_estimate_exact(&diff->total);
 	for (size_t i = 0; i < diff->function_count; i++) {
 		make_estimate_exact(&diff->functions[i].self);

@@ -204,15 +204,15 @@ const TASKS = [
     },
   },
   {
-    name: '(g) what is gone, and where was it',
+    name: '(g) what is new, and where is it',
     by: {
-      mouse: (reader) => reader.press('ul.changes .link', 'verify_checksum'),
-      keyboard: async (reader) => (await reader.keys('e'), await reader.search('verify_checksum')),
-      finger: (reader) => reader.press('ul.changes .link', 'verify_checksum'),
+      mouse: (reader) => reader.press('ul.changes .link', 'audit_request'),
+      keyboard: async (reader) => (await reader.keys('e'), await reader.search('audit_request')),
+      finger: (reader) => reader.press('ul.changes .link', 'audit_request'),
     },
     answer: async (reader) => {
-      await reader.sees('.inspector h2', /verify_checksum/);
-      await reader.sees('.inspector .badge', /gone/);
+      await reader.sees('.inspector h2', /audit_request/);
+      await reader.sees('.inspector .badge', /new/);
     },
   },
   {
