@@ -5,7 +5,8 @@
 
 /*
  * Every number that decides what is proven. Each says its unit, what it is fitted to, and where it is a convention.
- * scripts/calibrate fits those of fitted.h.
+ * scripts/calibrate fits those of fitted.h. Those marked "earlier" were fitted to recordings of other services, before
+ * these, which are not kept here.
  */
 
 /* The standard deviations, of logarithms, that the costs of a row may have between starts of an unchanged program. */
@@ -27,12 +28,12 @@ static const double evidence_unknown_load_sd = .6;
  */
 static const double evidence_session_sd = .03;
 
-/* The part of a common factor by which rows follow it differently: fitted to the spread of rows at other loads. */
+/* The part of a common factor by which rows follow it differently: earlier, the spread of rows at other loads. */
 static const double evidence_follow = .4;
 
 /*
  * With a difference of load, a row may cost more for each request in proportion to it, to its square root, and so on:
- * the powers and their probabilities; fitted to pairs of recordings at two loads. The load is another one from the
+ * the powers and their probabilities; earlier, pairs of recordings at two loads. The load is another one from the
  * logarithm `least` on, and of the most weight from `full` on. `sd`: of the logarithm, for each unit of the load's.
  */
 enum { EVIDENCE_POWERS = 4 };
@@ -40,21 +41,26 @@ static const struct {
 	double least, full, sd, powers[EVIDENCE_POWERS], probabilities[EVIDENCE_POWERS];
 } evidence_scaling = { .1, .92, .25, { 0, .5, 1, 2 }, { .98, .005, .005, .01 } };
 
-/* The probability that only the second half of a recording shows what a program costs, as start-up is in the first. */
+/*
+ * The probability that only the second half of a recording shows what a program costs, as start-up is in the first: a
+ * convention.
+ */
 static const double evidence_late = .1;
-/* The part of a total's test that its second half has. */
+/* The part of a total's test that its second half has: a convention. */
 static const double evidence_late_total = .3;
 
 /*
  * The logarithm of a median latency varies between starts with this standard deviation, and with `load` times the
- * change of the logarithm of the load; in `wide_part` of all pairs with the other one: neighbours, disks. The tail of a
- * distribution holds what is rare, and varies twice as much.
+ * change of the logarithm of the load; in `wide_part` of all pairs with the other one: neighbours, disks. Earlier; that
+ * the tail of a distribution, which holds what is rare, varies twice as much is a convention.
  */
 static const struct {
 	double sd, load, wide_part, wide_sd, tail;
 } evidence_latencies = { .37, .6, .1, 1, 2 };
 
-/* The least p of a function compiled at run time that one side does not have at all, where its callers cost the same.
+/*
+ * The least p of a function compiled at run time that one side does not have at all, where its callers cost the same:
+ * earlier, restarts of node.
  */
 static const double evidence_inlined = .03;
 /* Such a function's spreads from here on are of what a compiler decides, which leaves the time in its callers. */
@@ -64,7 +70,8 @@ static const double evidence_inlining_spread = .8;
 static const double evidence_least_samples = 8, evidence_least_part = .01;
 /*
  * The total, and the latency of requests, are questions of their own beside that of all functions: they are proven to
- * differ below this p. A convention: with 5 % for the family of functions, 8 % of unchanged pairs may show something.
+ * differ below this p: a convention. With 5 % for functions, 8 % of unchanged pairs may show something, and 13 % where
+ * functions whose code differs are a family of their own.
  */
 static const double evidence_total_rate = .03;
 
@@ -72,5 +79,7 @@ static const double evidence_total_rate = .03;
 static const double evidence_normal_samples = 50;
 /* Rows with fewer samples do not tell the common factor; nor those with fewer in each profile that of a profile. */
 static const double evidence_factor_samples = 10, evidence_profile_samples = 20;
+/* How probable it is that a row did not change, before it tells the common factor: a convention. */
+static const double evidence_factor_same = .7;
 /* Rows of one program are not independent: as many as this count for one factor, and fewer tell none of a profile. */
 static const double evidence_factor_rows = 6;

@@ -47,8 +47,7 @@ struct evidence_row {
 	 * it shares with that; a count of 0: it is not known.
 	 */
 	struct evidence_counts conserved[EVIDENCE_SIDES];
-	/* A side lacks the function, or a callee whose time it may have there: one may have been inlined into the
-	 * other. */
+	/* A side lacks the function, or a callee whose time it may have there: one may be inlined into the other. */
 	bool is_inlined;
 };
 
@@ -117,13 +116,15 @@ double evidence_latency_p(double effect, double variance, bool is_tail, double l
 /* ---- Families ---- */
 
 /*
- * Returns whether a row is tested at all, which has so many samples on both sides together and at most this part of one
- * of them.
+ * Returns whether a row is tested at all. samples: of both sides together; part: its share of the side where that is
+ * larger.
  */
 bool evidence_is_hypothesis(double samples, double part);
 
-/* Returns by what the p of a question of its own, beside the family of all functions, is multiplied: of the total, of a
- * latency. */
+/*
+ * Returns by what the p of the total, or of a latency, is multiplied: each is a question of its own beside that of all
+ * functions.
+ */
 double evidence_question_adjustment(void);
 
 /* A test of a family of tests. */

@@ -55,8 +55,6 @@ void evidence_profile_factors(const struct evidence_row *rows, size_t count, dou
 /* The grid of values of D. */
 enum { FACTOR_CELLS = 400 };
 static const double factor_reach = 4;
-/* How probable it is that a row did not change. */
-static const double factor_same = .7;
 /* No more rows are asked: the largest tell enough. */
 enum { FACTOR_MOST_ROWS = 400 };
 
@@ -127,8 +125,8 @@ static double factor_row_likelihood(const struct factor_row *row, double d)
 		double beyond = row->difference - d;
 
 		sum += row->weights[k] *
-		       (factor_same * evidence_density(beyond, variance) +
-			       (1 - factor_same) *
+		       (evidence_factor_same * evidence_density(beyond, variance) +
+			       (1 - evidence_factor_same) *
 				       evidence_density(beyond, variance + evidence_square(evidence_change_sd)));
 	}
 	return log(fmax(sum, 1e-300));
