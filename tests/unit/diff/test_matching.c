@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pairs_fixture.h"
 #include "synthetic_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
  * recordings (tests/data/pairs) and of the tables in tests/data. KELVIN_DRAWN draws another number of each kind.
  */
 
-enum { MOST_NAMES = 4096, MOST_TEXT = 1 << 16, PLACES = 8 };
+enum { MOST_NAMES = 4096, PLACES = 8 };
 
 static size_t drawn(size_t otherwise)
 {
@@ -21,21 +21,6 @@ static size_t drawn(size_t otherwise)
 }
 
 /* ---- Profiles ---- */
-
-struct text {
-	char bytes[MOST_TEXT];
-	size_t size;
-};
-
-__attribute__((format(printf, 2, 3))) static void add_line(struct text *text, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	text->size += (size_t)vsnprintf(text->bytes + text->size, sizeof(text->bytes) - text->size, format, args);
-	va_end(args);
-	assert_true(text->size < sizeof(text->bytes));
-}
 
 static struct profile *read_folded(const struct text *text)
 {

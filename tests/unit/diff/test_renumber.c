@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/match/assign.h"
 #include "synthetic_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,21 +48,6 @@ static void an_assignment_costs_the_least(void **state)
 /* ---- Functions that a compiler numbered anew ---- */
 
 enum { SAMPLES = 1000 };
-
-struct text {
-	char bytes[1 << 17];
-	size_t size;
-};
-
-__attribute__((format(printf, 2, 3))) static void add_line(struct text *text, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	text->size += (size_t)vsnprintf(text->bytes + text->size, sizeof(text->bytes) - text->size, format, args);
-	va_end(args);
-	assert_true(text->size < sizeof(text->bytes));
-}
 
 static const struct diff_function *expect_tier(const struct diff *diff, const char *name, enum diff_tier tier)
 {
