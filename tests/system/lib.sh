@@ -201,12 +201,13 @@ share() {
 		echo -1
 		return
 	}
-	awk -v pattern="$2" '
-		{ sum += $NF; if ($0 ~ pattern) part += $NF }
+	pattern=$2 awk '
+		{ sum += $NF; if ($0 ~ ENVIRON["pattern"]) part += $NF }
 		END { printf "%d\n", sum ? 100 * part / sum + 0.5 : 0 }' "$stacks"
 }
 
-# samples_in FILE PATTERN: how many samples have a folded stack that matches; -1 when the file cannot be read.
+# samples_in FILE PATTERN: how many samples have a folded stack that matches; -1 when the file cannot be read. Not every awk leaves the
+# backslashes of a variable that -v sets.
 samples_in() {
 	local stacks
 
@@ -214,7 +215,7 @@ samples_in() {
 		echo -1
 		return
 	}
-	awk -v pattern="$2" '$0 ~ pattern { sum += $NF } END { print sum + 0 }' "$stacks"
+	pattern=$2 awk '$0 ~ ENVIRON["pattern"] { sum += $NF } END { print sum + 0 }' "$stacks"
 }
 
 # at_least / at_most VALUE LIMIT WHAT
