@@ -5,31 +5,15 @@
 
 #include <string.h>
 
-/* Why a comparison cannot distinguish a change of load from a change of the program (load.h). */
-enum load_doubt {
-	LOAD_KNOWN,
-	LOAD_FEW_CONTROLS,
-	LOAD_SMALL_CONTROLS,
-	LOAD_BASE_CHANGED,
-	LOAD_HEAD_CHANGED,
-	LOAD_CONTRADICTION,
-};
-
 /*
- * The estimated change of load: how much more or less work head had to do, as shown by functions that do the same for
- * each unit of work (load.h).
+ * The estimated change of load: how much more or less work head had to do, as shown by what functions have in common
+ * (load.h).
  */
 struct load {
-	double factor;   /* head's raw values times this factor are at base's load */
-	double variance; /* variance of the logarithm of `factor` */
-	/*
-	 * the factor by single functions, where they are known not to follow the program: it shows the machine's speed
-	 */
-	double typical;
-	/* number of functions whose ratios `factor` is the median of; 0: it is the ratio of the totals */
-	size_t functions;
-	size_t controls; /* number of functions of unchanged code, if the factor rests on these alone */
-	enum load_doubt doubt;
+	double factor;    /* head's raw values times this factor are at base's load */
+	double variance;  /* variance of the logarithm of `factor` */
+	size_t functions; /* that told it; 0: it is the ratio of the totals */
+	bool is_known;    /* they tell it well enough to speak of a load */
 };
 
 /* The composition of groups of samples (statistics/mix.h). */

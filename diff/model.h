@@ -289,15 +289,12 @@ struct diff_origin {
 };
 
 struct diff_scale {
-	enum diff_scale_mode mode; /* never AUTO */
-	double factor;             /* head's raw values times this factor are comparable with base's */
-	/* number of functions of unchanged code that the robust factor rests on; 0: it rests on all functions */
-	size_t controls;
+	enum diff_scale_mode mode;      /* never AUTO */
+	double factor;                  /* head's raw values times this factor are comparable with base's */
 	double factor_low, factor_high; /* 95 % interval of a robust factor; NAN in other modes */
 	/*
 	 * Nobody counted the work of both sides. In mode `robust`: the functions do not distinguish load from change
-	 * (load.h). In other modes: head's load may be any in a range, and a difference is proven only if it holds for
-	 * each load in it (open_load.h).
+	 * (load.h). In other modes: head's load may be any (evidence_load).
 	 */
 	bool load_is_unknown;
 	bool length_is_unknown; /* a side does not say for how long, or how often, it was sampled: mode `share` */

@@ -215,7 +215,6 @@ static void put_scale(const struct json_writer *w)
 	json_text_member_interval(w->out, "factor_ci", diff->scale.factor_low, diff->scale.factor_high);
 	json_text_member(w->out, "load", diff->scale.load_is_unknown ? "unknown" : "known");
 	json_text_member(w->out, "length", diff->scale.length_is_unknown ? "unknown" : "known");
-	put_amount(w, "controls", diff->scale.controls);
 	json_text_member_if(w->out, "other_mode", known ? diff_scale_mode_name(diff->scale.other_mode) : "");
 	json_text_member_number(w->out, "other_factor", known ? diff->scale.other_factor : NAN);
 	put_name(w, "text", diff->scale_text);

@@ -191,7 +191,6 @@ static void page_meta_put_scale(const struct diff *diff, struct buffer *out)
 	json_text_member(out, "scaleWords", diff_scale_words(diff->scale.mode));
 	json_text_member_number(out, "otherFactor", has_other ? diff->scale.other_factor : NAN);
 	json_text_member(out, "otherWords", diff_scale_words(diff->scale.other_mode));
-	json_text_member_integer(out, "controls", (int64_t)diff->scale.controls);
 }
 
 static void add_commit_line(void *context, struct buffer *words, bool is_suspect)

@@ -84,7 +84,7 @@ void evidence_interval(const struct evidence *evidence, double *low, double *hig
 struct evidence_load {
 	double change;              /* as evidence_factor.load */
 	double variance;            /* of that; 0: the work of both sides was counted */
-	bool is_flat;               /* nothing but the rows decides (--scale robust) */
+	bool is_flat;               /* nothing but the rows decides */
 	bool is_apart;              /* all profiles of one side were made before those of the other */
 	enum evidence_class totals; /* EVIDENCE_TOTAL and the like */
 };
@@ -98,8 +98,8 @@ double evidence_unknown_load_variance(void);
  */
 void evidence_profile_factors(const struct evidence_row *rows, size_t count, double *factors[EVIDENCE_SIDES]);
 
-/* Finds D from rows of self times. */
-void evidence_common_factor(const struct evidence_row *rows, size_t count, const struct evidence_load *load,
+/* Finds D from rows of self times. Returns how many of them had samples enough to tell it. */
+size_t evidence_common_factor(const struct evidence_row *rows, size_t count, const struct evidence_load *load,
 	struct evidence_factor *factor);
 
 /* The factor that a total is judged by: what its load makes of it, since D is what is asked there. */

@@ -52,9 +52,12 @@ void evidence_profile_factors(const struct evidence_row *rows, size_t count, dou
 
 /* ---- Of head ---- */
 
-/* The grid of values of D. */
+/*
+ * The grid of values of D, and how far that goes which is about its best value: others, of a posterior with several
+ * summits, leave it alone, and widen it.
+ */
 enum { FACTOR_CELLS = 400 };
-static const double factor_reach = 4;
+static const double factor_reach = 4, factor_near = .35;
 /* No more rows are asked: the largest tell enough. */
 enum { FACTOR_MOST_ROWS = 400 };
 
@@ -116,12 +119,13 @@ static double factor_prior(const struct evidence_load *load, const struct eviden
 	return density;
 }
 
-static double factor_row_likelihood(const struct factor_row *row, double d)
+/* `follow`: the part of D by which rows follow it differently. */
+static double factor_row_likelihood(const struct factor_row *row, double follow, double d)
 {
 	double sum = 0;
 
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
-		double variance = row->variance[k] + row->counting + evidence_square(evidence_follow * d);
+		double variance = row->variance[k] + row->counting + evidence_square(follow * d);
 		double beyond = row->difference - d;
 
 		sum += row->weights[k] *
@@ -132,42 +136,74 @@ static double factor_row_likelihood(const struct factor_row *row, double d)
 	return log(fmax(sum, 1e-300));
 }
 
-static double cell_value(int i)
+/* What tells D: rows, and the load. */
+struct factor_search {
+	const struct evidence_load *load;
+	const struct evidence_row *any;  /* a row of the profiles that are compared; NULL: there is none */
+	const struct factor_row *chosen; /* [count] */
+	size_t count;
+};
+
+/* The posterior of D over a range: its mean and variance, and where it is greatest. */
+struct factor_posterior {
+	double mean, variance, top;
+};
+
+static double factor_log_posterior(const struct factor_search *search, double d)
 {
-	return ((double)i / FACTOR_CELLS - .5) * 2 * factor_reach;
+	double temper = search->count > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)search->count)) : 1;
+	double follow = search->load->is_flat ? 0 : evidence_follow;
+	double sum = log(fmax(factor_prior(search->load, search->any, d), 1e-300));
+
+	for (size_t i = 0; i < search->count; i++)
+		sum += temper * factor_row_likelihood(&search->chosen[i], follow, d);
+	return sum;
 }
 
-void evidence_common_factor(
-	const struct evidence_row *rows, size_t count, const struct evidence_load *load, struct evidence_factor *factor)
+static void factor_integrate(
+	const struct factor_search *search, double from, double to, struct factor_posterior *posterior)
 {
-	CLEANUP(cleanup_free) struct factor_row *chosen = memory_alloc((count + 1) * sizeof(*chosen));
-	size_t used = choose_factor_rows(rows, count, chosen);
-	double temper = used > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)used)) : 1;
-	double posterior[FACTOR_CELLS + 1], sum = 0, mean = 0, squares = 0;
-	int top = FACTOR_CELLS / 2;
+	double values[FACTOR_CELLS + 1], sum = 0, mean = 0, squares = 0, cell = (to - from) / FACTOR_CELLS;
+	int top = 0;
 
-	*factor = (struct evidence_factor){ .load = load->change };
 	for (int i = 0; i <= FACTOR_CELLS; i++) {
-		posterior[i] = log(fmax(factor_prior(load, count > 0 ? rows : NULL, cell_value(i)), 1e-300));
-		for (size_t row = 0; row < used; row++)
-			posterior[i] += temper * factor_row_likelihood(&chosen[row], cell_value(i));
-		if (posterior[i] > posterior[top])
+		values[i] = factor_log_posterior(search, from + i * cell);
+		if (values[i] > values[top])
 			top = i;
 	}
 	for (int i = 0; i <= FACTOR_CELLS; i++) {
-		double weight, d = cell_value(i);
+		double weight = exp(values[i] - values[top]), beyond = (i - top) * cell;
 
-		if (load->is_flat && used == 0)
-			continue;
-		weight = exp(posterior[i] - posterior[top]);
 		sum += weight;
-		mean += weight * d;
-		squares += weight * d * d;
+		mean += weight * beyond;
+		squares += weight * beyond * beyond;
 	}
-	if (!(sum > 0))
-		return;
-	factor->mean = mean / sum;
-	factor->variance = fmax(squares / sum - evidence_square(factor->mean), 0) + session_variance(load);
+	posterior->top = from + top * cell;
+	posterior->mean = posterior->top + mean / sum;
+	posterior->variance = fmax(squares / sum - evidence_square(mean / sum), 0);
+}
+
+size_t evidence_common_factor(
+	const struct evidence_row *rows, size_t count, const struct evidence_load *load, struct evidence_factor *factor)
+{
+	CLEANUP(cleanup_free) struct factor_row *chosen = memory_alloc((count + 1) * sizeof(*chosen));
+	struct factor_search search = { load, count > 0 ? rows : NULL, chosen,
+		choose_factor_rows(rows, count, chosen) };
+	double cell = 2 * factor_reach / FACTOR_CELLS;
+	struct factor_posterior all, near;
+
+	*factor = (struct evidence_factor){ .load = load->change };
+	if (load->is_flat && search.count == 0)
+		return 0;
+	factor_integrate(&search, -factor_reach, factor_reach, &all);
+	factor_integrate(&search, all.top - factor_near, all.top + factor_near, &near);
+	factor->mean = near.mean;
+	factor->variance = all.variance + evidence_square(all.mean - near.mean);
+	/* Thousands of samples tell D within a few cells. */
+	if (all.variance < evidence_square(2 * cell))
+		factor->variance = near.variance;
+	factor->variance += session_variance(load);
+	return search.count;
 }
 
 double evidence_unknown_load_variance(void)

@@ -47,8 +47,7 @@ static void choose_load(struct diff *diff, const struct load *load)
 	diff->scale.factor = load->factor;
 	diff->scale.factor_low = load->factor * exp(-half);
 	diff->scale.factor_high = load->factor * exp(half);
-	diff->scale.controls = load->controls;
-	diff->scale.load_is_unknown = load->doubt != LOAD_KNOWN;
+	diff->scale.load_is_unknown = !load->is_known;
 }
 
 bool scale_has_load(const struct diff_build *build)
@@ -224,8 +223,6 @@ bool scale_choose(struct diff_build *build, struct error *err)
 /* Returns the subject of the sentence about the factor: the functions whose ratios it is made of. */
 static const char *ratios_words(const struct diff_build *build)
 {
-	if (build->diff->scale.controls)
-		return "functions whose code did not change";
 	if (build->load.functions == 0)
 		return "all functions";
 	return build->load.functions < FEW_FUNCTIONS ? "the few functions with enough samples" : "the typical function";

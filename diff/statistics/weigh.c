@@ -321,7 +321,6 @@ static struct evidence_load weigh_load_of(const struct diff_build *build)
 		load.is_flat = true;
 		break;
 	case DIFF_SCALE_ROBUST:
-		load.is_flat = true;
 		load.variance = build->load.variance;
 		break;
 	case DIFF_SCALE_RATE:
@@ -360,7 +359,11 @@ static void weigh_find_factors(struct weigh *w, struct basis *own)
 		own->profile_factors[side] = memory_zeroed(w->sides[side].profiles + 1, sizeof(double));
 	evidence_profile_factors(selves, count, own->profile_factors);
 	weigh_apply_profiles(w, own->profile_factors);
-	evidence_common_factor(selves, count, &own->load_change, &own->factor);
+	/* It is the load, which was found in the same way (load.h). */
+	if (w->build->diff->scale.mode == DIFF_SCALE_ROBUST)
+		own->factor.variance = own->load_change.variance;
+	else
+		evidence_common_factor(selves, count, &own->load_change, &own->factor);
 }
 
 static void weigh_take_factors(struct weigh *w)

@@ -36,8 +36,7 @@ void any_load_about_total(const struct diff_build *build, char out[static ANY_LO
 			words);
 	else
 		snprintf(out, ANY_LOAD_REST,
-			"; how much of the total's change is load is unknown, because %s; count the requests of each recording and give --scale work=BASE:HEAD",
-			load_doubt_words(build->load.doubt));
+			"; how much of the total's change is load is unknown, because too few functions tell it; count the requests of each recording and give --scale work=BASE:HEAD");
 }
 
 /* ---- Where no load is excluded ---- */

@@ -137,7 +137,7 @@ static void word_other_reading(const struct diff_build *build, char *out, size_t
 	char ratio[WORDS_CHANGE];
 
 	out[0] = '\0';
-	if (scale->other_mode != DIFF_SCALE_ROBUST || !(scale->other_factor > 0) || build->load.doubt != LOAD_KNOWN)
+	if (scale->other_mode != DIFF_SCALE_ROBUST || !(scale->other_factor > 0) || !build->load.is_known)
 		return;
 	words_ratio(build->diff, raw[DIFF_BASE], raw[DIFF_HEAD] * scale->other_factor, ratio);
 	snprintf(out, size, " (at equal load, --scale robust, head takes %s %s)", ratio, words_metric(build->diff));

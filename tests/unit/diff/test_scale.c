@@ -31,14 +31,12 @@ static void one_doubled_function_turns_no_other_blue(void **state)
 	for (enum diff_scale_mode mode = DIFF_SCALE_AUTO; mode <= DIFF_SCALE_ROBUST; mode++) {
 		CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, mode);
 
-		assert_float_equal(diff->scale.factor, 1, 1e-9);
+		assert_float_equal(diff->scale.factor, 1, 1e-3);
 		assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_MORE);
 		assert_int_equal(synthetic_function(diff, "b")->self.state, DIFF_STATE_SAME);
 		assert_int_equal(synthetic_function(diff, "c")->total.state, DIFF_STATE_SAME);
-		/* Most of head's time is in it: were the commands not known to do the same work, it might be another
-		 * mix of requests, which is said. */
 		assert_int_equal(diff->verdict, DIFF_REGRESSED);
-		assert_true(diff->scale.load_is_unknown == (mode == DIFF_SCALE_ROBUST));
+		assert_false(diff->scale.load_is_unknown);
 	}
 }
 
@@ -193,7 +191,6 @@ static void unchanged_code_carries_the_factor(void **state)
 	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_float_equal(diff->scale.factor, 1, 1e-9);
-	assert_int_equal(diff->scale.controls, 3);
 	assert_true(is_flag(synthetic_function(diff, "a")->self.state));
 	assert_int_equal(synthetic_function(diff, "x")->self.state, DIFF_STATE_SAME);
 	assert_int_equal(synthetic_function(diff, "x")->code, DIFF_CODE_SAME);
@@ -235,9 +232,7 @@ static void a_load_that_cannot_be_told_is_unknown(void **state)
 	assert_true(diff->scale.load_is_unknown);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "`compress` is new"));
-	assert_non_null(strstr(diff_string(diff, diff->verdict_text),
-		"; how much of the total's change is load is unknown, because "));
-	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "--scale work=BASE:HEAD"));
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), " at a guessed load (95 % interval 3"));
 }
 
 static void words_are_parsed(void **state)
