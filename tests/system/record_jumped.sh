@@ -63,6 +63,7 @@ END
 # much of the stack it took; the loader can be told to leave features of the CPU alone, and the code's frame be of another size. Where a frame
 # that is left over may be alive as well, the stack is cut, and says so: with which sizes that is so is the CPU's. What is called whole is right
 # with each, and most sizes are told.
+made='//anon[^;]*(;[^;]*_\\[k\\])*[0-9 ]*$'
 decided=0
 for room in 0x400 0x800 0x1000; do
 	gcc -O1 -g -fomit-frame-pointer "-DROOM=\"$room\"" jumped.c -o jumped
@@ -70,7 +71,9 @@ for room in 0x400 0x800 0x1000; do
 		what="code that was jumped to, in a frame of $room bytes, with '$features'"
 		run 0 env GLIBC_TUNABLES="glibc.cpu.hwcaps=$features" "$KELVIN" record -F 2991 -o whole.pb.gz -- ./jumped
 		whole=$(sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr)
-		at_least "$(share whole.pb.gz ';main;host;[^;]*(;[^;]*_\\[k\\])*[0-9 ]*$')" $((whole * 95 / 100)) "share of right stacks of $what"
+		all=$(samples_in whole.pb.gz ";$made")
+		at_least "$all" 200 "samples of $what"
+		at_least $((100 * $(samples_in whole.pb.gz ";main;host;$made") / all)) $((whole * 95 / 100)) "share of right stacks of $what"
 		decided=$((decided + (whole >= 99)))
 	done
 done
