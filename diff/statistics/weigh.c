@@ -490,21 +490,18 @@ void weigh_rows(struct diff_build *build, const struct experiment *experiment, s
 
 /* ---- Families ---- */
 
-static bool weigh_is_in_family(const struct row *row, const struct row_result *result, bool of_nodes, bool changed)
-{
-	return result->tested && !(result->adjustment > 0) && row_is_node(row) == of_nodes && row->changed == changed;
-}
-
-static void weigh_family(const struct experiment *experiment, bool of_nodes, bool changed, struct row_result *results)
+static void weigh_family(
+	const struct experiment *experiment, enum row_kind kind, bool changed, struct row_result *results)
 {
 	size_t count = 0, total = experiment->row_count;
 	CLEANUP(cleanup_free) struct evidence_member *members = memory_alloc((total + 1) * sizeof(*members));
 	CLEANUP(cleanup_free) size_t *rows = memory_alloc((total + 1) * sizeof(*rows));
 
 	for (size_t i = 0; i < total; i++) {
+		const struct row *row = &experiment->rows[i];
 		const struct row_result *result = &results[i];
 
-		if (!weigh_is_in_family(&experiment->rows[i], result, of_nodes, changed))
+		if (row->kind != kind || row->changed != changed || !result->tested || result->adjustment > 0)
 			continue;
 		members[count] = (struct evidence_member){ .p = result->p, .part = result->part };
 		memcpy(members[count].samples, result->samples, sizeof(result->samples));
@@ -517,8 +514,9 @@ static void weigh_family(const struct experiment *experiment, bool of_nodes, boo
 
 void weigh_families(const struct experiment *experiment, struct row_result *results)
 {
-	for (int family = 0; family < 4; family++)
-		weigh_family(experiment, family & 1, family & 2, results);
+	for (int changed = 0; changed <= 1; changed++)
+		for (enum row_kind kind = ROW_WHOLE; kind <= ROW_NODE; kind++)
+			weigh_family(experiment, kind, changed, results);
 	for (size_t i = 0; i < experiment->row_count; i++)
 		if (results[i].adjustment > 0)
 			results[i].q = fmin(1, results[i].p * results[i].adjustment);

@@ -12,7 +12,9 @@
 void weigh_rows(struct diff_build *build, const struct experiment *experiment, struct row_result *results);
 
 /*
- * Fills q: of the total by itself, and of all others in families: functions and nodes, those whose code changed apart
- * from others. Needs the final p of each row.
+ * Fills q: of the total by itself, and of all others in families: self times, totals of functions, and nodes, those
+ * whose code changed apart from others. Totals repeat what is below them, and the largest are of what changed least:
+ * in one family they would take the weight of the self times. All of a part (diff_options.like) is a question of its
+ * own. Needs the final p of each row.
  */
 void weigh_families(const struct experiment *experiment, struct row_result *results);

@@ -148,8 +148,9 @@ struct counts {
 	double samples[EVIDENCE_SIDES][16], work[EVIDENCE_SIDES][16], late[EVIDENCE_SIDES], late_work[EVIDENCE_SIDES];
 };
 
+/* `times`: as many samples as head was recorded with. */
 static void fill_row(const struct calibration_pair *pair, const double *samples, const double *late,
-	enum evidence_class class, struct counts *counts, struct evidence_row *row)
+	enum evidence_class class, double times, struct counts *counts, struct evidence_row *row)
 {
 	bool is_single = pair->count[0] == 1 && pair->count[1] == 1;
 
@@ -158,9 +159,9 @@ static void fill_row(const struct calibration_pair *pair, const double *samples,
 		for (size_t i = 0; i < pair->count[side]; i++) {
 			size_t of = pair->of[side][i];
 
-			counts->samples[side][i] = samples[of];
+			counts->samples[side][i] = samples[of] * (side ? times : 1);
 			counts->work[side][i] = pair->program->recordings[of].work;
-			counts->late[side] = late[of];
+			counts->late[side] = late[of] * (side ? times : 1);
 		}
 		row->sides[side] =
 			(struct evidence_counts){ counts->samples[side], counts->work[side], pair->count[side] };
@@ -178,19 +179,24 @@ static double side_total(const struct calibration_pair *pair, int side)
 	return sum;
 }
 
+static double side_samples(const struct calibration_pair *pair, const struct calibration_row *row, int side)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < pair->count[side]; i++)
+		sum += row->samples[pair->of[side][i]];
+	return sum;
+}
+
+double calibration_part(const struct calibration_pair *pair, const struct calibration_row *row, int side)
+{
+	return side_samples(pair, row, side) / side_total(pair, side);
+}
+
 bool calibration_is_hypothesis(const struct calibration_pair *pair, const struct calibration_row *row)
 {
-	double all = 0, part = 0;
-
-	for (int side = 0; side < EVIDENCE_SIDES; side++) {
-		double sum = 0;
-
-		for (size_t i = 0; i < pair->count[side]; i++)
-			sum += row->samples[pair->of[side][i]];
-		all += sum;
-		part = fmax(part, sum / side_total(pair, side));
-	}
-	return all >= evidence_least_samples && part >= evidence_least_part;
+	return evidence_is_hypothesis(side_samples(pair, row, 0) + side_samples(pair, row, 1),
+		fmax(calibration_part(pair, row, 0), calibration_part(pair, row, 1)));
 }
 
 static double side_rate(const struct calibration_pair *pair, int side)
@@ -216,7 +222,7 @@ static void weigh_total(
 		samples[i] = program->recordings[i].total;
 		late[i] = program->recordings[i].late_total;
 	}
-	fill_row(pair, samples, late, load->totals, &counts, &row);
+	fill_row(pair, samples, late, load->totals, 1, &counts, &row);
 	evidence_weigh_row(&row, &factor, &evidence);
 	evidence_interval(&evidence, &low, &high);
 	result->total_effect = evidence.effect + factor.mean;
@@ -224,53 +230,104 @@ static void weigh_total(
 	result->total_is_flagged = evidence.p < evidence_total_rate;
 }
 
+/* A row of a pair that is a hypothesis. */
+struct hypothesis {
+	size_t of; /* calibration_program.rows */
+	struct counts counts;
+	struct evidence_row row;
+	struct evidence_member member;
+};
+
+static size_t find_hypotheses(const struct calibration_pair *pair, struct hypothesis *found)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pair->program->row_count; i++) {
+		const struct calibration_row *row = &pair->program->rows[i];
+		double times = pair->times > 0 && i == pair->changed ? pair->times : 1;
+
+		if (!calibration_is_hypothesis(pair, row))
+			continue;
+		found[count].of = i;
+		fill_row(pair, row->samples, row->late, row->class, times, &found[count].counts, &found[count].row);
+		count++;
+	}
+	return count;
+}
+
+/* Finds what all rows have in common, and gives each profile's work its factor. */
+static void find_factors(const struct calibration_pair *pair, const struct evidence_load *load,
+	struct hypothesis *found, size_t count, struct evidence_factor *factor)
+{
+	CLEANUP(cleanup_free) struct evidence_row *selves = memory_zeroed(count + 1, sizeof(*selves));
+	double factors[EVIDENCE_SIDES][16] = { 0 };
+	size_t self_count = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (pair->program->rows[found[i].of].is_self)
+			selves[self_count++] = found[i].row;
+	evidence_profile_factors(selves, self_count, (double *[]){ factors[0], factors[1] });
+	for (size_t i = 0; i < count; i++)
+		for (int side = 0; side < EVIDENCE_SIDES; side++)
+			for (size_t k = 0; k < pair->count[side]; k++)
+				found[i].counts.work[side][k] *= exp(factors[side][k]);
+	(void)evidence_common_factor(selves, self_count, load, factor);
+}
+
+static void weigh_hypothesis(const struct calibration_pair *pair, const struct evidence_factor *factor,
+	struct hypothesis *of, struct calibration_result *result)
+{
+	struct evidence evidence;
+	double low, high;
+
+	evidence_weigh_row(&of->row, factor, &evidence);
+	evidence_interval(&evidence, &low, &high);
+	of->member = (struct evidence_member){ .p = evidence.p,
+		.part = evidence.samples[0] / side_total(pair, 0) + evidence.samples[1] / side_total(pair, 1) };
+	memcpy(of->member.samples, evidence.samples, sizeof(of->member.samples));
+	result->rows[of->row.class]++;
+	result->covered[of->row.class] += low <= 0 && high >= 0;
+}
+
+/* Self times are a family, and totals are. */
+static void find_proven(const struct calibration_pair *pair, const struct hypothesis *found, size_t count,
+	struct calibration_result *result)
+{
+	CLEANUP(cleanup_free) struct evidence_member *members = memory_zeroed(count + 1, sizeof(*members));
+
+	for (int is_self = 0; is_self <= 1; is_self++) {
+		size_t used = 0;
+
+		for (size_t i = 0; i < count; i++)
+			if (pair->program->rows[found[i].of].is_self == is_self)
+				members[used++] = found[i].member;
+		evidence_family(members, used);
+		used = 0;
+		for (size_t i = 0; i < count; i++) {
+			if (pair->program->rows[found[i].of].is_self != is_self ||
+				members[used++].q >= step_up_default_q)
+				continue;
+			result->flagged++;
+			result->is_found |= pair->times > 0 && found[i].of == pair->changed;
+		}
+	}
+}
+
 void calibration_weigh(const struct calibration_pair *pair, struct calibration_result *result)
 {
 	const struct calibration_program *program = pair->program;
-	CLEANUP(cleanup_free) struct counts *counts = memory_zeroed(program->row_count + 1, sizeof(*counts));
-	CLEANUP(cleanup_free) struct evidence_row *rows = memory_zeroed(program->row_count + 1, sizeof(*rows));
-	CLEANUP(cleanup_free) struct evidence_row *selves = memory_zeroed(program->row_count + 1, sizeof(*selves));
-	CLEANUP(cleanup_free)
-	struct evidence_member *members = memory_zeroed(program->row_count + 1, sizeof(*members));
+	CLEANUP(cleanup_free) struct hypothesis *found = memory_zeroed(program->row_count + 1, sizeof(*found));
 	struct evidence_load load = { .totals = program->totals };
-	double factors[EVIDENCE_SIDES][16];
+	size_t count = find_hypotheses(pair, found);
 	struct evidence_factor factor;
-	size_t count = 0, self_count = 0;
 
 	*result = (struct calibration_result){ 0 };
 	if (program->is_service && side_rate(pair, 0) > 0 && side_rate(pair, 1) > 0)
 		load.change = log(side_rate(pair, 1) / side_rate(pair, 0));
 	result->load = load.change;
-	for (size_t i = 0; i < program->row_count; i++) {
-		const struct calibration_row *row = &program->rows[i];
-
-		if (!calibration_is_hypothesis(pair, row))
-			continue;
-		fill_row(pair, row->samples, row->late, row->class, &counts[count], &rows[count]);
-		if (row->is_self)
-			selves[self_count++] = rows[count];
-		count++;
-	}
-	evidence_profile_factors(selves, self_count, (double *[]){ factors[0], factors[1] });
+	find_factors(pair, &load, found, count, &factor);
 	for (size_t i = 0; i < count; i++)
-		for (int side = 0; side < EVIDENCE_SIDES; side++)
-			for (size_t k = 0; k < pair->count[side]; k++)
-				counts[i].work[side][k] *= self_count > 0 ? exp(factors[side][k]) : 1;
-	evidence_common_factor(selves, self_count, &load, &factor);
-	for (size_t i = 0; i < count; i++) {
-		struct evidence evidence;
-		double low, high;
-
-		evidence_weigh_row(&rows[i], &factor, &evidence);
-		evidence_interval(&evidence, &low, &high);
-		members[i] = (struct evidence_member){ .p = evidence.p,
-			.part = evidence.samples[0] / side_total(pair, 0) + evidence.samples[1] / side_total(pair, 1) };
-		memcpy(members[i].samples, evidence.samples, sizeof(members[i].samples));
-		result->rows[rows[i].class]++;
-		result->covered[rows[i].class] += low <= 0 && high >= 0;
-	}
-	evidence_family(members, count);
-	for (size_t i = 0; i < count; i++)
-		result->flagged += members[i].q < step_up_default_q;
+		weigh_hypothesis(pair, &factor, &found[i], result);
+	find_proven(pair, found, count, result);
 	weigh_total(pair, &load, result);
 }

@@ -39,6 +39,9 @@ void calibration_deinit(struct calibration_program *program);
 struct calibration_pair {
 	const struct calibration_program *program;
 	size_t of[EVIDENCE_SIDES][16], count[EVIDENCE_SIDES]; /* indices of recordings */
+	/* A change that is made up: `times` as many samples of a row in head; 0: none is. */
+	size_t changed;
+	double times;
 };
 
 /* What the model says of a pair. */
@@ -46,12 +49,16 @@ struct calibration_result {
 	/* [class] hypotheses, and those whose interval holds no change */
 	size_t rows[EVIDENCE_CLASSES], covered[EVIDENCE_CLASSES];
 	size_t flagged; /* proven to differ */
+	bool is_found;  /* the row of the change that was made up is */
 	bool total_is_covered, total_is_flagged;
 	double total_effect, load; /* logarithms */
 };
 
 /* Weighs the rows and the total of a pair. */
 void calibration_weigh(const struct calibration_pair *pair, struct calibration_result *result);
+
+/* Returns a row's part of a side. */
+double calibration_part(const struct calibration_pair *pair, const struct calibration_row *row, int side);
 
 /* Returns whether a row of a pair is a hypothesis: enough samples, and a large enough part of a side. */
 bool calibration_is_hypothesis(const struct calibration_pair *pair, const struct calibration_row *row);
