@@ -254,12 +254,14 @@ static enum evidence_class weigh_class_of(const struct row *row)
 static void weigh_make_rows(struct weigh *w)
 {
 	size_t count = w->experiment->row_count;
+	bool is_any_compiled = false;
 
 	w->rows = memory_zeroed(count + 1, sizeof(*w->rows));
 	for (size_t i = 0; i < count; i++) {
 		struct evidence_row *row = &w->rows[i];
 
 		row->class = weigh_class_of(&w->experiment->rows[i]);
+		is_any_compiled |= w->experiment->rows[i].by_tier;
 		for (int side = 0; side < DIFF_SIDES; side++) {
 			const struct weigh_side *s = &w->sides[side];
 
@@ -268,7 +270,8 @@ static void weigh_make_rows(struct weigh *w)
 			row->late[side] = (struct evidence_counts){ w->late[side] + i, &s->late, s->late > 0 };
 		}
 	}
-	if (w->build->is_grouped)
+	/* Only such code is inlined anew in each process. */
+	if (w->build->is_grouped || !is_any_compiled)
 		return;
 	weigh_index_rows(w);
 	weigh_find_callers(w);
