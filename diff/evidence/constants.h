@@ -32,16 +32,6 @@ static const double evidence_session_sd = .03;
 static const double evidence_follow = .4;
 
 /*
- * With a difference of load, a row may cost more for each request in proportion to it, to its square root, and so on:
- * the powers and their probabilities; earlier, pairs of recordings at two loads. The load is another one from the
- * logarithm `least` on, and of the most weight from `full` on. `sd`: of the logarithm, for each unit of the load's.
- */
-enum { EVIDENCE_POWERS = 4 };
-static const struct {
-	double least, full, sd, powers[EVIDENCE_POWERS], probabilities[EVIDENCE_POWERS];
-} evidence_scaling = { .1, .92, .25, { 0, .5, 1, 2 }, { .98, .005, .005, .01 } };
-
-/*
  * The probability that only the second half of a recording shows what a program costs, as start-up is in the first: a
  * convention.
  */

@@ -112,11 +112,11 @@ static double cell_end(int i)
 }
 
 /* Fills the probability of each cell of the positive half, under the mixture of all spreads. */
-static void fill_cells(const struct evidence *e, double further, double cells[static TAIL_CELLS])
+static void fill_cells(const struct evidence *e, double cells[static TAIL_CELLS])
 {
 	memset(cells, 0, TAIL_CELLS * sizeof(*cells));
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
-		double weight = e->weights[k], sd = sqrt(e->variance[k] + further), before = .5;
+		double weight = e->weights[k], sd = sqrt(e->variance[k]), before = .5;
 
 		for (int i = 0; i < TAIL_CELLS && before < 1 && weight > 0; i++) {
 			double below = i + 1 < TAIL_CELLS ? gsl_cdf_ugaussian_P(cell_end(i) / sd) : 1;
@@ -136,28 +136,28 @@ static void add_tails_at(const struct evidence *e, double t, double weight, doub
 	*lower += weight * (base > 0 ? gsl_cdf_beta_Q(p, head + 1, base) : 1);
 }
 
-static void normal_tails(const struct evidence *e, double further, double *upper, double *lower)
+static void normal_tails(const struct evidence *e, double *upper, double *lower)
 {
 	double y = log(e->samples[1] / e->samples[0]) - e->offset;
 
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
-		double z = y / sqrt(e->variance[k] + further + counts_variance(e));
+		double z = y / sqrt(e->variance[k] + counts_variance(e));
 
 		*upper += e->weights[k] * gsl_cdf_ugaussian_Q(z);
 		*lower += e->weights[k] * gsl_cdf_ugaussian_P(z);
 	}
 }
 
-void counts_tails(const struct evidence *e, double further, double *upper, double *lower)
+void counts_tails(const struct evidence *e, double *upper, double *lower)
 {
 	double cells[TAIL_CELLS], from = 0;
 
 	*upper = *lower = 0;
 	if (counts_are_normal(e)) {
-		normal_tails(e, further, upper, lower);
+		normal_tails(e, upper, lower);
 		return;
 	}
-	fill_cells(e, further, cells);
+	fill_cells(e, cells);
 	for (int i = 0; i < TAIL_CELLS; i++) {
 		double t = (from + cell_end(i)) / 2;
 

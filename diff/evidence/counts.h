@@ -12,10 +12,10 @@
 double counts_log_probability(const struct evidence *evidence, double variance);
 
 /*
- * Finds the probability of as many samples of head or more, and of as many or fewer: the sums over the spreads, to
- * whose variance `further` is added. Ties are in both.
+ * Finds the probability of as many samples of head or more, and of as many or fewer: the sums over the spreads. Ties
+ * are in both.
  */
-void counts_tails(const struct evidence *evidence, double further, double *upper, double *lower);
+void counts_tails(const struct evidence *evidence, double *upper, double *lower);
 
 /*
  * Finds quantiles of the posterior of a change of the log-odds, under a normal prior, where t is a mixture of normal

@@ -119,13 +119,13 @@ static double factor_prior(const struct evidence_load *load, const struct eviden
 	return density;
 }
 
-/* `follow`: the part of D by which rows follow it differently. */
-static double factor_row_likelihood(const struct factor_row *row, double follow, double d)
+/* `further`: the variance by which rows follow D and the load differently. */
+static double factor_row_likelihood(const struct factor_row *row, double further, double d)
 {
 	double sum = 0;
 
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
-		double variance = row->variance[k] + row->counting + evidence_square(follow * d);
+		double variance = row->variance[k] + row->counting + further;
 		double beyond = row->difference - d;
 
 		sum += row->weights[k] *
@@ -152,11 +152,13 @@ struct factor_posterior {
 static double factor_log_posterior(const struct factor_search *search, double d)
 {
 	double temper = search->count > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)search->count)) : 1;
-	double follow = search->load->is_flat ? 0 : evidence_follow;
+	double further = search->load->is_flat ? 0
+					       : evidence_square(evidence_follow * d) +
+							 evidence_square(evidence_load_scatter * search->load->change);
 	double sum = log(fmax(factor_prior(search->load, search->any, d), 1e-300));
 
 	for (size_t i = 0; i < search->count; i++)
-		sum += temper * factor_row_likelihood(&search->chosen[i], follow, d);
+		sum += temper * factor_row_likelihood(&search->chosen[i], further, d);
 	return sum;
 }
 

@@ -7,10 +7,12 @@
 #include "diff/evidence/spreads.h"
 #include "diff/probability/probability.h"
 
-/* Returns the variance that the common factor adds to each row's. */
-static double row_follow_variance(const struct evidence_factor *factor)
+/* Returns the variance that the common factor and the load add to a row's. */
+static double row_follow_variance(const struct evidence_row *row, const struct evidence_factor *factor)
 {
-	return factor->variance + evidence_square(evidence_follow * factor->mean);
+	double scatter = row->class < EVIDENCE_TOTAL ? evidence_load_scatter * factor->load : 0;
+
+	return factor->variance + evidence_square(evidence_follow * factor->mean) + evidence_square(scatter);
 }
 
 /* Fills the counts and what no change would make of them, for work of the sides and a common factor. */
@@ -32,11 +34,11 @@ struct tails {
 	double upper, lower;
 };
 
-static struct tails row_tails(const struct evidence *e, double further)
+static struct tails row_tails(const struct evidence *e)
 {
 	struct tails tails;
 
-	counts_tails(e, further, &tails.upper, &tails.lower);
+	counts_tails(e, &tails.upper, &tails.lower);
 	return tails;
 }
 
@@ -61,7 +63,7 @@ static double row_inlining(
 	struct tails tails;
 
 	row_count(row->conserved, factor, &conserved);
-	tails = row_tails(&conserved, 0);
+	tails = row_tails(&conserved);
 	return fmin(1, 2 * (e->effect > 0 ? tails.upper : tails.lower));
 }
 
@@ -88,7 +90,7 @@ static double row_late_p(const struct evidence_row *row, const struct evidence_f
 	struct evidence late = *e;
 
 	row_count(row->late, factor, &late);
-	return late.effect * e->effect > 0 ? two_sided(row_tails(&late, 0)) : 1;
+	return late.effect * e->effect > 0 ? two_sided(row_tails(&late)) : 1;
 }
 
 static double late_part(const struct evidence_row *row)
@@ -96,30 +98,12 @@ static double late_part(const struct evidence_row *row)
 	return row->class < EVIDENCE_TOTAL ? evidence_late : evidence_late_total;
 }
 
-/* ---- Load ---- */
-
-/* Mixes the p of no change with those of rows that follow the load by some power. */
-static double row_load_p(const struct evidence *e, double load, double p)
-{
-	double mixed = 0, part = fmin(1, fabs(load) / evidence_scaling.full);
-
-	for (int i = 0; i < EVIDENCE_POWERS; i++) {
-		struct evidence at = *e;
-
-		at.offset -= evidence_scaling.powers[i] * load;
-		mixed += evidence_scaling.probabilities[i] *
-			 (i == 0 && part == 0 ? p
-					      : two_sided(row_tails(&at, evidence_square(evidence_scaling.sd * load))));
-	}
-	return (1 - part) * p + part * mixed;
-}
-
 /* ---- */
 
 void row_weigh(const struct evidence_row *row, const double priors[static EVIDENCE_SPREADS],
 	const struct evidence_factor *factor, struct evidence *e)
 {
-	double follow = row_follow_variance(factor);
+	double follow = row_follow_variance(row, factor);
 	double least_p = 0;
 
 	*e = (struct evidence){ .p = 1 };
@@ -131,11 +115,9 @@ void row_weigh(const struct evidence_row *row, const double priors[static EVIDEN
 		return;
 	if (row->class == EVIDENCE_COMPILED && row->conserved[0].count > 0)
 		least_p = row_weigh_inlining(row, factor, e);
-	e->p = fmax(two_sided(row_tails(e, 0)), least_p);
+	e->p = fmax(two_sided(row_tails(e)), least_p);
 	if (row->late[0].count > 0 && row->late[1].count > 0)
 		e->p += late_part(row) * (row_late_p(row, factor, e) - e->p);
-	if (fabs(factor->load) > evidence_scaling.least && row->class < EVIDENCE_TOTAL)
-		e->p = row_load_p(e, factor->load, e->p);
 }
 
 void evidence_weigh_row(const struct evidence_row *row, const struct evidence_factor *factor, struct evidence *e)

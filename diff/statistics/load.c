@@ -5,6 +5,7 @@
 #include "diff/evidence/evidence.h"
 #include "diff/statistics/basis.h"
 
+#include <gsl/gsl_sf_psi.h>
 #include <math.h>
 #include <string.h>
 
@@ -134,17 +135,51 @@ void load_measure(struct diff_build *build)
 
 /* ---- Rates ---- */
 
-static double load_log_ratio(const struct diff_build *build, double base, double head)
-{
-	double seconds = load_seconds(build->profiles[DIFF_BASE]) / load_seconds(build->profiles[DIFF_HEAD]);
-	double ratio = head / base * seconds;
+/* Blocks of time in which requests are counted: this long, or longer where a run would have too many of them. */
+static const double load_block_ns = 1e9;
+enum { LOAD_MOST_BLOCKS = 600 };
 
-	return isfinite(ratio) && ratio > 0 ? log(ratio) : 0;
+/*
+ * Adds for each block the number of its requests times the logarithm of their rate. Of a Poisson number n, the digamma
+ * function has the logarithm of its mean as the mean over requests (Johnson, Kemp and Kotz 2005), also where n is
+ * small.
+ */
+static void load_add_run(
+	const struct profile *profile, uint32_t run, enum profile_exchange_kind kind, double *sum, double *count)
+{
+	double duration = (double)profile->runs[run].duration_ns;
+	double block = fmax(load_block_ns, duration / LOAD_MOST_BLOCKS);
+
+	for (double from = 0; from < duration; from += block) {
+		double until = fmin(from + block, duration);
+		double n = profile_requests_between(profile, run, kind, (int64_t)from, (int64_t)until);
+
+		*sum += n > 0 ? n * (gsl_sf_psi(fmax(n, 1)) - log((until - from) / load_block_ns)) : 0;
+		*count += n;
+	}
+}
+
+/* Returns the logarithm of the rate that a request meets; NAN: there are no requests, or no times. */
+static double load_met_rate(const struct profile *profile, enum profile_exchange_kind kind)
+{
+	double sum = 0, count = 0;
+
+	for (uint32_t run = 0; run < profile->run_count; run++)
+		load_add_run(profile, run, kind, &sum, &count);
+	return count > 0 ? sum / count : NAN;
+}
+
+static double load_change(const struct diff_build *build, enum profile_exchange_kind kind)
+{
+	double change =
+		load_met_rate(build->profiles[DIFF_HEAD], kind) - load_met_rate(build->profiles[DIFF_BASE], kind);
+
+	return isfinite(change) ? change : 0;
 }
 
 double load_rate_change(const struct diff_build *build)
 {
-	return load_log_ratio(build, build->diff->requests[DIFF_BASE].count, build->diff->requests[DIFF_HEAD].count);
+	return load_change(build, PROFILE_EXCHANGE_ANSWERED);
 }
 
 double load_calls_change(const struct diff_build *build, bool *is_known)
@@ -153,5 +188,5 @@ double load_calls_change(const struct diff_build *build, bool *is_known)
 
 	*is_known = requests[DIFF_BASE].count == 0 && requests[DIFF_HEAD].count == 0 &&
 		    fmin(requests[DIFF_BASE].calls_out, requests[DIFF_HEAD].calls_out) >= diff_min_requests;
-	return *is_known ? load_log_ratio(build, requests[DIFF_BASE].calls_out, requests[DIFF_HEAD].calls_out) : 0;
+	return *is_known ? load_change(build, PROFILE_EXCHANGE_CALLED_OUT) : 0;
 }

@@ -18,7 +18,11 @@ void load_find_waiting(const struct diff *diff, bool **waiting);
 /* Measures build->load. Needs the union tree, raw totals and code. */
 void load_measure(struct diff_build *build);
 
-/* Returns the logarithm of head's rate of requests over base's; 0: the length of a recording is not known. */
+/*
+ * Returns the logarithm of head's rate of requests over base's, as a request meets it: the mean over requests of the
+ * rate in the second in which each came, since those of a burst wait for each other however long nothing came before.
+ * 0: it is not known.
+ */
 double load_rate_change(const struct diff_build *build);
 
 /*

@@ -71,6 +71,11 @@ static void read_recording(char **fields, size_t count, struct calibration_progr
 	recording.total = strtod(fields[7], NULL);
 	recording.late_total = strtod(fields[8], NULL);
 	recording.rate = driven > 0 ? driven : strtod(fields[12], NULL);
+	/* In every other second came twice as many, and none in between (tests/bench/calibration_lab/record.py). */
+	if (strcmp(fields[2], "bursts") == 0) {
+		recording.condition = CALIBRATION_LOAD;
+		recording.rate *= 2;
+	}
 	/* UDP is not counted by Kelvin: the generator's count is the truth here. */
 	recording.work = !program->is_service ? 1 : requests > 0 ? requests : driven * strtod(fields[3], NULL);
 	ARRAY_PUSH(&program->recordings, capacity, &program->recording_count, recording);
@@ -313,17 +318,51 @@ static void find_proven(const struct calibration_pair *pair, const struct hypoth
 	}
 }
 
+static struct evidence_load load_of(const struct calibration_pair *pair)
+{
+	struct evidence_load load = { .totals = pair->program->totals };
+
+	if (pair->program->is_service && side_rate(pair, 0) > 0 && side_rate(pair, 1) > 0)
+		load.change = log(side_rate(pair, 1) / side_rate(pair, 0));
+	return load;
+}
+
+size_t calibration_weigh_scatters(const struct calibration_pair *pair, size_t covered[static CALIBRATION_SCATTERS])
+{
+	CLEANUP(cleanup_free)
+	struct hypothesis *found = memory_zeroed(pair->program->row_count + 1, sizeof(*found));
+	struct evidence_load load = load_of(pair);
+	size_t count = find_hypotheses(pair, found);
+	struct evidence_factor factor;
+
+	find_factors(pair, &load, found, count, &factor);
+	factor.load = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct evidence evidence;
+
+		evidence_weigh_row(&found[i].row, &factor, &evidence);
+		for (int s = 0; s < CALIBRATION_SCATTERS; s++) {
+			double scatter = s * calibration_scatter_step * load.change, low, high;
+			struct evidence wider = evidence;
+
+			for (int k = 0; k < EVIDENCE_SPREADS; k++)
+				wider.variance[k] += scatter * scatter;
+			evidence_interval(&wider, &low, &high);
+			covered[s] += low <= 0 && high >= 0;
+		}
+	}
+	return count;
+}
+
 void calibration_weigh(const struct calibration_pair *pair, struct calibration_result *result)
 {
 	const struct calibration_program *program = pair->program;
 	CLEANUP(cleanup_free) struct hypothesis *found = memory_zeroed(program->row_count + 1, sizeof(*found));
-	struct evidence_load load = { .totals = program->totals };
+	struct evidence_load load = load_of(pair);
 	size_t count = find_hypotheses(pair, found);
 	struct evidence_factor factor;
 
 	*result = (struct calibration_result){ 0 };
-	if (program->is_service && side_rate(pair, 0) > 0 && side_rate(pair, 1) > 0)
-		load.change = log(side_rate(pair, 1) / side_rate(pair, 0));
 	result->load = load.change;
 	find_factors(pair, &load, found, count, &factor);
 	for (size_t i = 0; i < count; i++)

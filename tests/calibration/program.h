@@ -12,7 +12,7 @@ struct calibration_recording {
 	enum calibration_condition condition;
 	double total, late_total; /* samples */
 	double work;              /* requests, or 1 of a command */
-	double rate;              /* requests in a second; 0: not known */
+	double rate;              /* requests in the second in which one came; 0: not known */
 };
 
 struct calibration_row {
@@ -56,6 +56,14 @@ struct calibration_result {
 
 /* Weighs the rows and the total of a pair. */
 void calibration_weigh(const struct calibration_pair *pair, struct calibration_result *result);
+
+/* Standard deviations of rows with the load that are tried, from 0 on in steps of so much. */
+enum { CALIBRATION_SCATTERS = 17 };
+static const double calibration_scatter_step = .05;
+
+/* Adds how many of a pair's rows have an interval that holds no change with each of them. Returns how many there are.
+ */
+size_t calibration_weigh_scatters(const struct calibration_pair *pair, size_t covered[static CALIBRATION_SCATTERS]);
 
 /* Returns a row's part of a side. */
 double calibration_part(const struct calibration_pair *pair, const struct calibration_row *row, int side);

@@ -19,6 +19,7 @@ struct service {
 	uint64_t latency_ns;    /* 0: not counted */
 	double burst;           /* every second block has this many times the load; 0: 1 */
 	int64_t per_connection; /* requests in each connection; 0: 400 */
+	bool in_bursts;         /* twice as many in every other second, and none in between */
 };
 
 static const struct service ordinary = { 50, 20, 200, 2000000, 0, 0 };
@@ -46,9 +47,16 @@ static uint32_t add_server(struct synthetic *s, const struct service *service)
 	return id;
 }
 
+static double load_of(const struct service *service, int block)
+{
+	if (service->in_bursts)
+		return block / (1000 / BLOCK_MS) % 2 ? 0 : 2;
+	return block % 2 ? factor(service->burst) : 1;
+}
+
 static void add_block(struct synthetic *s, const struct service *service, uint32_t exchanges, int block)
 {
-	double load = block % 2 ? factor(service->burst) : 1;
+	double load = load_of(service, block);
 	struct profile_exchange_reading reading = { .exchanges = exchanges,
 		.time_ns = (int64_t)(block + 1) * BLOCK_MS * 1000000,
 		.count = (uint64_t)((double)service->requests * load) };
@@ -169,6 +177,23 @@ static void bursts_of_load_widen_nothing(void **state)
 	assert_true(width(uneven) / uneven->total.base < 1.1 * width(even) / even->total.base);
 }
 
+/* As many requests in half of the time share more of what is done once for all that wait. */
+static void requests_in_bursts_may_cost_less(void **state)
+{
+	struct service bursts = ordinary, less = ordinary;
+	struct diff *diff;
+
+	bursts.samples = less.samples = ordinary.samples * 3 / 5;
+	diff = compare(&ordinary, &less);
+	assert_int_equal(diff->total.state, DIFF_STATE_LESS);
+	diff_destroy(diff);
+	bursts.in_bursts = true;
+	diff = compare(&ordinary, &bursts);
+	assert_float_equal(diff->total.head / diff->total.base, 0.6, .03);
+	assert_false(diff_state_is_difference(diff->total.state));
+	diff_destroy(diff);
+}
+
 static struct profile *three_runs(const int64_t requests[3], int64_t samples_per_50)
 {
 	struct synthetic s = synthetic_create();
@@ -222,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_count_that_is_no_measure_of_the_work_is_not_used),
 		cmocka_unit_test(what_is_counted_must_be_the_same),
 		cmocka_unit_test(bursts_of_load_widen_nothing),
+		cmocka_unit_test(requests_in_bursts_may_cost_less),
 		cmocka_unit_test(runs_are_divided_by_their_requests),
 		cmocka_unit_test(per_request_is_refused_without_requests),
 	};
