@@ -111,17 +111,13 @@ static bool compare_align(struct diff_build *build, struct error *err)
 	align_show(build);
 	if (!check_shared(build, err) || !make_union(build, err))
 		return false;
-	load_measure(build);
 	moved_match(build, &moved);
 	if (moved + renamed > 0)
 		renamings_match(build, &with_class);
 	if (moved + with_class == 0)
 		return true;
 	code_compare(build);
-	if (!make_union(build, err))
-		return false;
-	load_measure(build);
-	return true;
+	return make_union(build, err);
 }
 
 static bool diff_compare_is_near(double a, double b)
@@ -159,6 +155,8 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 		totals_scale(build->diff);
 		return true;
 	}
+	if (!build->is_grouped)
+		load_measure(build);
 	if (!scale_choose(build, err))
 		return false;
 	totals_scale(build->diff);

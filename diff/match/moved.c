@@ -11,14 +11,14 @@
 /* ---- Renames: a removed and an added function at the same place ---- */
 
 static const double min_samples = 10;      /* fewest samples of a function that is considered */
-static const double time_tolerance = 0.3;  /* largest difference between the times of both names */
+static const double time_tolerance = 0.3;  /* largest difference between a function's time and what its caller gained */
 static const double sigmas = 3;            /* allowance for counting noise beyond the tolerances */
 static const double min_callers = 0.6;     /* least share of each function's time below shared callers */
 static const double min_callees = 0.6;     /* least share of callees' time in the same functions */
 static const double min_few_callees = 0.8; /* the same where that time is small */
 /* functions with less than this share of time in callees are leaves */
 static const double leaf_share = 0.3;
-/* one callee says little: where most of the callees' time is in a single one, the times must be the same, too */
+/* one callee says little: more of the callees' time than this must not be in a single one */
 static const double most_of_one_callee = 0.8;
 /* of leaves: adler32 and crc32, another checksum in the same place, have 0.6 of their letters in common */
 static const double min_name_similarity = 0.7;
@@ -28,7 +28,7 @@ enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };
 
 struct moved_pair {
 	uint32_t base, head;
-	bool is_rename, has_same_time;
+	bool is_rename;
 };
 
 struct renames {
@@ -38,8 +38,7 @@ struct renames {
 	struct hash_map index;
 	struct match_surroundings around;
 	uint32_t *labels; /* owned: [function] the one that it was merged into */
-	/* owned: [function] how many pairs of it are renames, and how many of these have the same time */
-	uint32_t *found, *found_in_time;
+	uint32_t *found;  /* owned: [function] how many pairs of it are renames */
 };
 
 static void renames_deinit(struct renames *renames)
@@ -49,7 +48,6 @@ static void renames_deinit(struct renames *renames)
 	surroundings_deinit(&renames->around);
 	free(renames->labels);
 	free(renames->found);
-	free(renames->found_in_time);
 }
 
 static bool near(double base, double head, double tolerance, double sample)
@@ -161,8 +159,7 @@ static bool calls_the_same(const struct renames *renames, const struct moved_pai
 	const struct diff_build *build = renames->build;
 	double below = callee_share(renames, pair->base, pair->head);
 
-	if (!pair->has_same_time &&
-		surroundings_largest_callee(&renames->around, pair->base, pair->head) > most_of_one_callee)
+	if (surroundings_largest_callee(&renames->around, pair->base, pair->head) > most_of_one_callee)
 		return false;
 	if (below >= leaf_share)
 		return likeness.callees >= min_callees;
@@ -190,33 +187,25 @@ static void judge_pair(struct renames *renames, struct moved_pair *pair)
 	struct likeness likeness =
 		surroundings_compare(build, &renames->around, renames->labels, pair->base, pair->head);
 
-	pair->has_same_time = near(base->raw_total[DIFF_BASE], head->raw_total[DIFF_HEAD] * build->load.factor,
-		time_tolerance, build->sample_weight[DIFF_BASE]);
 	if (likeness.callers < min_callers)
 		return;
-	if (pair->has_same_time && code_is_renamed_inside(build, pair->base, pair->head))
+	if (code_is_renamed_inside(build, pair->base, pair->head))
 		pair->is_rename = true;
 	else if (code_may_be_renamed(build, pair->base, pair->head) && may_be_one(build, base, head))
 		pair->is_rename = calls_the_same(renames, pair, likeness) ||
-				  (pair->has_same_time && callee_share(renames, pair->base, pair->head) < leaf_share &&
+				  (callee_share(renames, pair->base, pair->head) < leaf_share &&
 					  name_similarity(diff_string(build->diff, base->key),
 						  diff_string(build->diff, head->key)) >= min_name_similarity);
 	if (!pair->is_rename)
 		return;
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		uint32_t function = side == DIFF_BASE ? pair->base : pair->head;
-
-		renames->found[function]++;
-		renames->found_in_time[function] += pair->has_same_time;
-	}
+	renames->found[pair->base]++;
+	renames->found[pair->head]++;
 }
 
-/* Returns whether nothing else is as good for either: the only one, or the only one with the same time. */
+/* Returns whether nothing else is as good for either. */
 static bool has_no_second(const struct renames *renames, const struct moved_pair *pair)
 {
-	return (renames->found[pair->base] == 1 && renames->found[pair->head] == 1) ||
-	       (pair->has_same_time && renames->found_in_time[pair->base] == 1 &&
-		       renames->found_in_time[pair->head] == 1);
+	return renames->found[pair->base] == 1 && renames->found[pair->head] == 1;
 }
 
 static bool any_only_on(const struct diff_build *build, enum diff_side side)
@@ -235,7 +224,6 @@ static void judge_pairs(struct renames *renames)
 
 	renames->labels = memory_zeroed(count + 1, sizeof(*renames->labels));
 	renames->found = memory_zeroed(count + 1, sizeof(*renames->found));
-	renames->found_in_time = memory_zeroed(count + 1, sizeof(*renames->found_in_time));
 	for (size_t i = 0; i < renames->count; i++)
 		wanted[renames->items[i].base] = wanted[renames->items[i].head] = true;
 	for (uint32_t i = 0; i < count; i++)
