@@ -25,6 +25,21 @@ const char *diff_scale_mode_name(enum diff_scale_mode mode)
 	return "";
 }
 
+const char *diff_variance_name(enum diff_variance part)
+{
+	switch (part) {
+	case DIFF_VARIANCE_COUNTING:
+		return "counting";
+	case DIFF_VARIANCE_STARTS:
+		return "starts";
+	case DIFF_VARIANCE_LOAD:
+		return "load";
+	case DIFF_VARIANCE_SESSION:
+		return "session";
+	}
+	return "";
+}
+
 const char *diff_evidence_mode_name(enum diff_evidence_mode mode)
 {
 	switch (mode) {

@@ -302,6 +302,13 @@ struct diff_scale {
 	double other_factor;             /* factor of other_mode; 0: there is none */
 };
 
+/* What the variance of the total's change consists of (evidence_parts). */
+enum diff_variance { DIFF_VARIANCE_COUNTING, DIFF_VARIANCE_STARTS, DIFF_VARIANCE_LOAD, DIFF_VARIANCE_SESSION };
+enum { DIFF_VARIANCE_COUNT = 4 };
+
+/* Returns "counting", "starts", "load", "session". Static. */
+const char *diff_variance_name(enum diff_variance part);
+
 struct diff_evidence {
 	enum diff_evidence_mode mode;
 	size_t runs[DIFF_SIDES];
@@ -316,7 +323,19 @@ struct diff_evidence {
 	 * else the mode is NONE
 	 */
 	bool uncounted;
+	double variance[DIFF_VARIANCE_COUNT]; /* of the logarithm of the total's ratio; all 0: not known */
 };
+
+/* Returns the part that has most of the variance. */
+static inline enum diff_variance diff_widest(const struct diff_evidence *evidence)
+{
+	enum diff_variance widest = DIFF_VARIANCE_COUNTING;
+
+	for (int i = 1; i < DIFF_VARIANCE_COUNT; i++)
+		if (evidence->variance[i] > evidence->variance[widest])
+			widest = (enum diff_variance)i;
+	return widest;
+}
 
 /*
  * A warning for the user about what limits the comparison: "head lost 3.1 % of its samples". Strings in diff.strings.

@@ -155,13 +155,14 @@ static void next_of_inconclusive(const struct render_input *input, const char *f
 		buffer_append_string(out, "Next: with the number of requests of each recording, ");
 		headline_append_command(input, filters, "--scale work=BASE:HEAD", out);
 		buffer_append_byte(out, '.');
-	} else if (diff->evidence.mode == DIFF_EVIDENCE_SINGLE || diff->evidence.mode == DIFF_EVIDENCE_COUNTS ||
-		   diff->evidence.mode == DIFF_EVIDENCE_NONE) {
+	} else if (diff->evidence.mode == DIFF_EVIDENCE_RUNS) {
+		append_excluded(input, filters, out);
+	} else if (diff_widest(&diff->evidence) == DIFF_VARIANCE_LOAD) {
+		buffer_append_string(out, "Next: record both sides at the same load.");
+	} else if (diff->evidence.mode != DIFF_EVIDENCE_EXACT) {
 		buffer_printf(out,
 			"Next: record each side 3 times or more, and `kelvin diff BASE1,BASE2,BASE3 HEAD1,HEAD2,HEAD3%s`.",
 			filters);
-	} else if (diff->evidence.mode == DIFF_EVIDENCE_RUNS) {
-		append_excluded(input, filters, out);
 	}
 }
 

@@ -78,6 +78,14 @@ double evidence_gain(const struct evidence *evidence);
 /* The 95 % interval of a row's change: quantiles of its posterior, on the logarithmic scale, so always possible. */
 void evidence_interval(const struct evidence *evidence, double *low, double *high);
 
+/* What the variance of a row's effect consists of. */
+struct evidence_parts {
+	double counting; /* of samples: less in longer recordings */
+	double starts;   /* between starts of an unchanged program: less in more of them */
+	double load;     /* what another load does, or one that nobody knows */
+	double session;  /* that one side was made before the other */
+};
+
 /* ---- Common factors ---- */
 
 /* What is known of head's load before any row is looked at. */
@@ -104,6 +112,9 @@ size_t evidence_common_factor(const struct evidence_row *rows, size_t count, con
 
 /* The factor that a total is judged by: what its load makes of it, since D is what is asked there. */
 struct evidence_factor evidence_factor_of_load(const struct evidence_load *load);
+
+/* Returns the parts of the variance of a total that is judged by that factor. */
+struct evidence_parts evidence_parts_of_total(const struct evidence_row *row, const struct evidence_load *load);
 
 /* ---- Latencies ---- */
 

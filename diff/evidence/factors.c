@@ -213,12 +213,29 @@ double evidence_unknown_load_variance(void)
 	return evidence_square(evidence_unknown_load_sd);
 }
 
+static double load_variance(const struct evidence_load *load)
+{
+	return evidence_square(evidence_load_cost.sd * load->change) + load->variance;
+}
+
 struct evidence_factor evidence_factor_of_load(const struct evidence_load *load)
 {
 	struct evidence_factor factor = { .mean = -evidence_load_cost.mean * load->change,
-		.variance =
-			evidence_square(evidence_load_cost.sd * load->change) + load->variance + session_variance(load),
+		.variance = load_variance(load) + session_variance(load),
 		.load = load->change };
 
 	return factor;
+}
+
+struct evidence_parts evidence_parts_of_total(const struct evidence_row *row, const struct evidence_load *load)
+{
+	struct evidence_parts parts = { .load = load_variance(load), .session = session_variance(load) };
+	double weights[EVIDENCE_SPREADS];
+
+	spreads_weigh(row, evidence_spread_priors[row->class], weights);
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		parts.starts += weights[k] * spreads_variance(row, evidence_spreads[k]);
+	for (int side = 0; side < EVIDENCE_SIDES; side++)
+		parts.counting += 1 / fmax(factor_sums(&row->sides[side]).samples, .5);
+	return parts;
 }

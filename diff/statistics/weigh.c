@@ -427,6 +427,17 @@ static void weigh_row(const struct evidence_row *row, const struct evidence_fact
 	memcpy(result->samples, evidence.samples, sizeof(result->samples));
 }
 
+static void weigh_note_parts(const struct weigh *w, const struct evidence_row *whole)
+{
+	struct evidence_parts parts = evidence_parts_of_total(whole, &w->load);
+	double *variance = w->build->diff->evidence.variance;
+
+	variance[DIFF_VARIANCE_COUNTING] = parts.counting;
+	variance[DIFF_VARIANCE_STARTS] = parts.starts;
+	variance[DIFF_VARIANCE_LOAD] = parts.load;
+	variance[DIFF_VARIANCE_SESSION] = parts.session;
+}
+
 /*
  * The whole, and what the program is in all the time, is judged by its load alone: what its rows have in common is what
  * is asked there. How many samples a run has in all is no matter of chance, as which of them a function has is: runs
@@ -454,6 +465,8 @@ static void weigh_whole(const struct weigh *w, size_t of, struct row_result *res
 		row.sides[side] = (struct evidence_counts){ samples[side], w->sides[side].counted, profiles };
 	}
 	weigh_row(&row, &factor, result);
+	if (of == 0)
+		weigh_note_parts(w, &row);
 	free(samples[DIFF_BASE]);
 	free(samples[DIFF_HEAD]);
 }

@@ -83,7 +83,7 @@ static void say_if_equal(struct diff_build *build, const struct proven *proven)
 static void say_of_shares(struct diff_build *build, const struct proven *proven)
 {
 	struct diff *diff = build->diff;
-	char small[ANY_LOAD_WORDS];
+	char small[ANY_LOAD_WORDS], advice[UNPROVEN_ADVICE];
 
 	diff->verdict = DIFF_INCONCLUSIVE;
 	small_words(diff, proven, small);
@@ -93,8 +93,8 @@ static void say_of_shares(struct diff_build *build, const struct proven *proven)
 			metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "the values");
 		return;
 	}
-	build_text(diff, &diff->verdict_text, "no function's share is proven to have changed%s%s", small,
-		unproven_advice(build));
+	unproven_advice(build, advice);
+	build_text(diff, &diff->verdict_text, "no function's share is proven to have changed%s%s", small, advice);
 }
 
 void any_load_say_unproven(struct diff_build *build, const struct proven *proven)

@@ -3,6 +3,7 @@
 
 #include "diff/metric.h"
 #include "diff/probability/probability.h"
+#include "diff/statistics/basis.h"
 #include "diff/verdict/exact.h"
 #include "diff/words.h"
 
@@ -115,60 +116,82 @@ static void bound_words(const struct diff_estimate *total, char out[static UNPRO
 
 /* ---- The verdicts ---- */
 
-/* Returns whether counting noise alone leaves a larger change of the total possible than would count as unchanged. */
-static bool too_few_samples(const struct diff_build *build, double tolerated)
+void unproven_advice(const struct diff_build *build, char out[static UNPROVEN_ADVICE])
 {
-	double variance = 0;
+	const struct diff_evidence *evidence = &build->diff->evidence;
+	double load = exp(basis_of(build->diff)->load_change.change);
 
-	for (int side = 0; side < DIFF_SIDES; side++)
-		variance += build->sample_weight[side] / build->diff->raw_total[side];
-	return tail_normal_95 * sqrt(variance) > tolerated;
+	switch (diff_widest(evidence)) {
+	case DIFF_VARIANCE_COUNTING:
+		snprintf(out, UNPROVEN_ADVICE, "; so few samples tell no more: record longer");
+		return;
+	case DIFF_VARIANCE_STARTS:
+		snprintf(out, UNPROVEN_ADVICE,
+			"; starts of an unchanged program differ as much: record several runs on each side");
+		return;
+	case DIFF_VARIANCE_LOAD:
+		snprintf(out, UNPROVEN_ADVICE,
+			"; at %.*f times the load, a request of an unchanged program may cost as much more or less: compare recordings at equal load",
+			load < 10, load);
+		return;
+	case DIFF_VARIANCE_SESSION:
+		snprintf(out, UNPROVEN_ADVICE,
+			"; the machine may differ as much between the runs of base and those of head: make them in turn");
+		return;
+	}
 }
 
-const char *unproven_advice(const struct diff_build *build)
+/* Returns how many times as many runs would tell the total to within half of what matters; INFINITY: no number would.
+ */
+static double needed_times(const struct diff_build *build, double tolerated)
 {
-	/* More samples of one recording do not reduce the variation between processes. */
-	if (build->diff->evidence.mode == DIFF_EVIDENCE_RUNS)
-		return "";
-	return too_few_samples(build, unproven_tolerance(build) / build->diff->total.base)
-		       ? "; so few samples prove no less: record longer, and several runs on each side"
-		       : "; smaller changes look like the variation between processes: record several runs on each side";
+	const double *variance = build->diff->evidence.variance;
+	double half = log1p(tolerated / 2 / build->diff->total.base) / tail_normal_95;
+	double left = half * half - variance[DIFF_VARIANCE_LOAD] - variance[DIFF_VARIANCE_SESSION];
+	double now = variance[DIFF_VARIANCE_COUNTING] + variance[DIFF_VARIANCE_STARTS];
+
+	return left > 0 ? fmax(2, ceil(now / left)) : INFINITY;
+}
+
+/* Writes what would decide it. Half of what matters is aimed at, which leaves room for an estimate that is off by
+ * chance. */
+static void way_out_words(struct diff_build *build, double tolerated, char out[static UNPROVEN_ADVICE])
+{
+	struct diff *diff = build->diff;
+	enum diff_variance widest = diff_widest(&diff->evidence);
+	double times;
+
+	/* More runs in the same place tell no more of places. */
+	if (diff->layouts.widens) {
+		snprintf(out, UNPROVEN_ADVICE,
+			"; where the linker put the code may explain it: kelvin bench --layouts 8 would tell");
+		return;
+	}
+	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS || widest == DIFF_VARIANCE_LOAD ||
+		widest == DIFF_VARIANCE_SESSION) {
+		unproven_advice(build, out);
+		return;
+	}
+	times = needed_times(build, tolerated);
+	if (times > most_times_asked) {
+		snprintf(out, UNPROVEN_ADVICE,
+			"; the runs vary too much to tell: make the machine quieter, or the runs longer");
+		return;
+	}
+	diff->needs_times_samples = times;
+	snprintf(out, UNPROVEN_ADVICE, "; about %.0f times as many runs would decide it", times);
 }
 
 static void say_inconclusive(struct diff_build *build, double tolerated)
 {
 	struct diff *diff = build->diff;
-	double half = (diff->total.ci_high - diff->total.ci_low) / 2;
-	char words[WORDS_CHANGE], places[UNPROVEN_PLACES], bound[UNPROVEN_BOUND];
+	char words[WORDS_CHANGE], places[UNPROVEN_PLACES], bound[UNPROVEN_BOUND], way_out[UNPROVEN_ADVICE];
 
 	words_change(diff, &diff->total, words);
 	places_words(diff, places);
 	bound_words(&diff->total, bound);
-	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS) {
-		build_text(diff, &diff->verdict_text, "%s%s; head %s %s%s", places, bound, words_verb(diff), words,
-			unproven_advice(build));
-		return;
-	}
-	/* More runs in the same place tell no more of places. */
-	if (diff->layouts.widens) {
-		build_text(diff, &diff->verdict_text,
-			"%s%s; head %s %s; where the linker put the code may explain it: kelvin bench --layouts 8 would tell",
-			places, bound, words_verb(diff), words);
-		return;
-	}
-	/*
-	 * An interval shrinks with the square root of the number of samples. Half the tolerance is aimed at, which
-	 * leaves room for an estimate that is off by chance.
-	 */
-	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
-	if (diff->needs_times_samples > most_times_asked) {
-		build_text(diff, &diff->verdict_text,
-			"%s%s; head %s %s; the runs vary too much to tell: make the machine quieter, or the runs longer",
-			places, bound, words_verb(diff), words);
-		return;
-	}
-	build_text(diff, &diff->verdict_text, "%s%s; head %s %s; about %.0f times as many runs would decide it", places,
-		bound, words_verb(diff), words, diff->needs_times_samples);
+	way_out_words(build, tolerated, way_out);
+	build_text(diff, &diff->verdict_text, "%s%s; head %s %s%s", places, bound, words_verb(diff), words, way_out);
 }
 
 /* Says that the sides are equal within what the interval leaves open. */

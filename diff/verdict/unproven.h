@@ -11,7 +11,8 @@
  */
 double unproven_tolerance(const struct diff_build *build);
 
-/* Returns the advice for recordings that are no runs: "; so few samples prove no less: ...". It is static. */
-const char *unproven_advice(const struct diff_build *build);
+/* Writes what would tell more, by the widest part of the variance: "; so few samples tell no more: record longer". */
+enum { UNPROVEN_ADVICE = 240 };
+void unproven_advice(const struct diff_build *build, char out[static UNPROVEN_ADVICE]);
 
 void unproven_decide(struct diff_build *build);

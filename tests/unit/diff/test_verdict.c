@@ -79,7 +79,7 @@ static void the_next_step_fits_what_is_missing(void **state)
 	static const struct {
 		const char *lines, *step;
 	} cases[] = { { "main;f 13\nmain;g 12\nmain;h 11\n", "so few samples" },
-		{ "main;f 30000\nmain;g 20000\nmain;h 10000\n", "between processes" },
+		{ "main;f 30000\nmain;g 20000\nmain;h 10000\n", "starts of an unchanged program" },
 		{ "main;f 3\nmain;g 2\n", "so few samples" } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
