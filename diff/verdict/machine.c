@@ -7,21 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A difference of the waits for a CPU of this share of the program's time is reported even where it is not proven. */
-static const double least_reported = 0.05;
-
-/* It must also be so many times as long, or as short, as on the other side. */
-static const double least_ratio = 1.5;
-
 static const struct diff_estimate *queue_of(const struct diff *diff)
 {
 	return &diff->waits[PROFILE_WAIT_RUN_QUEUE].total;
-}
-
-static bool is_large(const struct diff *diff, const struct diff_estimate *queue)
-{
-	return fabs(queue->delta) >= least_reported * build_points_of(diff) &&
-	       fmax(queue->base, queue->head) >= least_ratio * fmin(queue->base, queue->head);
 }
 
 /*
@@ -44,7 +32,7 @@ bool machine_is_reason(const struct diff_build *build, const struct proven *prov
 		return false;
 	if (proven_way_of(diff->total.state) || proven->more.greatest || proven->less.greatest)
 		return false;
-	return !may_be_its_own(&diff->total, queue) && (proven_way_of(queue->state) || is_large(diff, queue));
+	return proven_way_of(queue->state) && !may_be_its_own(&diff->total, queue);
 }
 
 bool machine_say(struct diff_build *build, double tolerated, struct error *err)
