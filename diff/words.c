@@ -188,12 +188,24 @@ void words_ratio(const struct diff *diff, double base, double head, char out[WOR
 		snprintf(out, WORDS_CHANGE, "%.1f %% %s", fabs(times - 1) * 100, times > 1 ? "more" : less_word(diff));
 }
 
+/* Returns whether only a function's place tells it from others of its file. */
+static bool words_is_nameless(const struct diff *diff, const struct diff_function *function)
+{
+	const char *shown = diff_string(diff, function->shown);
+
+	return diff_string(diff, function->shown_in)[0] && profile_is_nameless(shown, strlen(shown));
+}
+
 void words_append_short_name(
 	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out)
 {
 	buffer_append_byte(out, '`');
 	profile_shorten_name(diff_string(diff, function->shown), columns, out);
 	buffer_append_byte(out, '`');
+	if (words_is_nameless(diff, function)) {
+		buffer_append_string(out, " in ");
+		unicode_append_middle(out, diff_string(diff, function->shown_in), columns);
+	}
 }
 
 void words_append_name(
@@ -203,7 +215,7 @@ void words_append_name(
 
 	words_append_short_name(diff, function, columns, out);
 	/* Many functions of Python are called `run`. */
-	if (function->language == PROFILE_LANGUAGE_PYTHON && file[0]) {
+	if (!words_is_nameless(diff, function) && function->language == PROFILE_LANGUAGE_PYTHON && file[0]) {
 		buffer_append_string(out, " in ");
 		unicode_append_middle(out, slash ? slash + 1 : file, columns);
 	}

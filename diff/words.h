@@ -51,7 +51,10 @@ void words_change(const struct diff *diff, const struct diff_estimate *estimate,
  */
 void words_ratio(const struct diff *diff, double base, double head, char out[WORDS_CHANGE]);
 
-/* Appends a function's name for use in a sentence, between backticks, shortened to `columns` and cleaned. */
+/*
+ * Appends a function's name for use in a sentence, between backticks, shortened to `columns` and cleaned; one without a
+ * name of its own has its place: "`(anonymous)` in server.js:12".
+ */
 void words_append_short_name(
 	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out);
 

@@ -51,6 +51,12 @@ bool profile_javascript_name(const char *name, struct profile_script_name *parts
 void profile_shown_name(const char *name, const char *module, struct buffer *out);
 
 /*
+ * Returns whether many functions of a file have a name, as people read it, so that only their place tells them apart:
+ * `(anonymous)`, `<lambda>`, `block in run`.
+ */
+bool profile_is_nameless(const char *name, size_t bytes);
+
+/*
  * Returns whether a function is one in which the kernel or a run time lets a program or a thread begin, so that it has
  * no caller there: `_start`, `__clone3`, `runtime.goexit`. The thread that makes another one calls clone(), too.
  */

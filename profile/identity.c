@@ -128,8 +128,7 @@ static bool is_unnamed(struct span s, const char *module)
 
 /* ---- Keys ---- */
 
-/* Names that many functions of a file have, which only their place tells apart. */
-static bool identity_is_nameless(const char *name, size_t bytes)
+bool profile_is_nameless(const char *name, size_t bytes)
 {
 	static const char *const names[] = { "", "(anonymous)", "<lambda>", "<genexpr>", "<listcomp>", "<dictcomp>",
 		"<setcomp>", "{closure}" };
@@ -164,7 +163,7 @@ static void identity_append_script(const struct profile_key_source *source, cons
 	} else {
 		buffer_append(out, source->name, (size_t)(file_end - source->name));
 	}
-	if (!identity_is_nameless(script->function, script->function_bytes))
+	if (!profile_is_nameless(script->function, script->function_bytes))
 		return;
 	if (*file_end == ':')
 		buffer_append_string(out, file_end);
@@ -179,7 +178,7 @@ static void identity_append_script(const struct profile_key_source *source, cons
 static void append_file(const char *name, const struct profile_key_source *source, struct buffer *out)
 {
 	struct span file = { source->file, source->file + strlen(source->file) };
-	bool has_no_name = identity_is_nameless(name, strlen(name));
+	bool has_no_name = profile_is_nameless(name, strlen(name));
 
 	if (((strstr(name, "::") || strchr(name, '.')) && !strstr(name, NAME_ANONYMOUS) && !has_no_name))
 		return;

@@ -71,6 +71,9 @@ static const struct naming namings[] = {
 		  { "_start;main;serve;b;parse", 1000, 3000 }, { "_start;main;serve;c;parse", 1000, 3000 },
 		  { "_start;main;serve;d;parse", 1000, 3000 } },
 		"parse", "", "`parse` takes 3.00 times as much: +8.2 s per run, all of the increase" },
+	/* A file may have many functions without a name. */
+	{ { { REST, 9000, 9000 }, { "_start;main;JS:* /srv/server.js:12:5;parse", 1000, 9000 } }, "parse", "",
+		"`(anonymous)` in server.js:12 → `parse` takes 9.00 times as much" },
 	/* Recursion counts once. */
 	{ { { REST, 9000, 9000 }, { "_start;main;serve;walk;walk;walk;visit;walk;visit", 1000, 4000 },
 		  { "_start;main;serve;walk", 500, 500 } },
