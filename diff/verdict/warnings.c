@@ -577,26 +577,6 @@ static void name_readings(struct diff_build *build)
 	warnings_add(build->diff, false, text);
 }
 
-/* Says which kind of evidence there is, if it is not the best. */
-static void name_evidence(struct diff_build *build)
-{
-	const struct diff_evidence *evidence = &build->diff->evidence;
-	char text[400];
-
-	switch (evidence->mode) {
-	case DIFF_EVIDENCE_NONE:
-	case DIFF_EVIDENCE_RUNS:
-	case DIFF_EVIDENCE_EXACT:
-		return;
-	case DIFF_EVIDENCE_SINGLE:
-	case DIFF_EVIDENCE_COUNTS:
-		snprintf(text, sizeof(text),
-			"a side has one recording, which does not show how starts of the program differ: only changes are proven that restarts of other programs hardly show; record with --runs, use kelvin bench, or give several files on each side, separated by commas");
-		break;
-	}
-	warnings_add(build->diff, false, text);
-}
-
 /*
  * This check comes first, because no other matters if both sides were given different work, or a fixed time instead of
  * work.
@@ -689,6 +669,5 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 	if (!compare_unknown(build, err))
 		return false;
 	name_readings(build);
-	name_evidence(build);
 	return true;
 }
