@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/metric.h"
 
+#include "diff/constants.h"
 #include "diff/statistics/basis.h"
 
 #include <string.h>
-
-/*
- * The least effect that matters, in points of the total. Exact counts have no noise of sampling that would hide a small
- * change: half of 1 % in a function that has 1 % of the total is reported. Below that, programs of equal code differ,
- * by the length of their own name, which the dynamic linker reads (decision 58).
- */
-static const double default_min_effect_points = 0.1, default_min_exact_points = 0.005;
 
 static const char *type_name(const struct profile *profile, uint32_t index)
 {
@@ -201,7 +195,7 @@ bool metric_choose(struct diff_build *build, struct error *err)
 		build->options.min_effect_points = basis_of(diff)->min_effect_points;
 	else if (!(build->options.min_effect_points > 0))
 		build->options.min_effect_points =
-			diff->is_exact ? default_min_exact_points : default_min_effect_points;
+			diff->is_exact ? metric_default_min_exact_points : metric_default_min_effect_points;
 	if (!diff->whole) {
 		diff->basis->min_effect_points = build->options.min_effect_points;
 		memcpy(diff->basis->sample_weight, build->sample_weight, sizeof(build->sample_weight));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/common.h"
+#include "diff/evidence_summary.h"
 #include "diff/gates.h"
 #include "diff/renaming.h"
 #include "profile/profile.h"
@@ -32,15 +33,6 @@ enum diff_scale_mode {
 	DIFF_SCALE_RATE,
 	DIFF_SCALE_PER_REQUEST, /* per request that the program answered (profile/requests.h) */
 	DIFF_SCALE_WORK,
-};
-
-enum diff_evidence_mode {
-	DIFF_EVIDENCE_NONE, /* one side only, or too little data: every state is `unproven` or `same` */
-	DIFF_EVIDENCE_RUNS, /* the run is the unit of replication */
-	/* one recording on each side: blocks of time are compared, with an assumed variation between processes */
-	DIFF_EVIDENCE_SINGLE,
-	DIFF_EVIDENCE_COUNTS, /* neither runs nor a timeline: only counts are compared */
-	DIFF_EVIDENCE_EXACT,  /* nothing was sampled: only what repeats of one side differ by is noise (is_exact) */
 };
 
 /* The state of a function or node: what is proven about it. `unproven`: it differs, but noise may explain that. */
@@ -92,9 +84,8 @@ static inline bool diff_tier_is_rename(enum diff_tier tier)
 /* The comparison of a function's machine code on both sides, by fingerprints. */
 enum diff_code { DIFF_CODE_UNKNOWN, DIFF_CODE_SAME, DIFF_CODE_CHANGED };
 
-/* Returns lower-case words for JSON and the page: "per-run", "runs", "more", "regressed", "exact", "same", "base". */
+/* Returns lower-case words for JSON and the page: "per-run", "more", "regressed", "same", "base". */
 const char *diff_scale_mode_name(enum diff_scale_mode mode);
-const char *diff_evidence_mode_name(enum diff_evidence_mode mode);
 const char *diff_state_name(enum diff_state state);
 const char *diff_verdict_name(enum diff_verdict verdict);
 const char *diff_tier_name(enum diff_tier tier);
@@ -301,41 +292,6 @@ struct diff_scale {
 	enum diff_scale_mode other_mode; /* the mode that was not chosen; where both disagree, both are shown */
 	double other_factor;             /* factor of other_mode; 0: there is none */
 };
-
-/* What the variance of the total's change consists of (evidence_parts). */
-enum diff_variance { DIFF_VARIANCE_COUNTING, DIFF_VARIANCE_STARTS, DIFF_VARIANCE_LOAD, DIFF_VARIANCE_SESSION };
-enum { DIFF_VARIANCE_COUNT = 4 };
-
-/* Returns "counting", "starts", "load", "session". Static. */
-const char *diff_variance_name(enum diff_variance part);
-
-struct diff_evidence {
-	enum diff_evidence_mode mode;
-	size_t runs[DIFF_SIDES];
-	double q;
-	/*
-	 * in EXACT: the part of the total by which a function is assumed to differ between repeats; 0: repeats are
-	 * equal, or show it
-	 */
-	double assumed_part;
-	/*
-	 * it is not known how many samples the values are made of: only differences between runs show chance (RUNS),
-	 * else the mode is NONE
-	 */
-	bool uncounted;
-	double variance[DIFF_VARIANCE_COUNT]; /* of the logarithm of the total's ratio; all 0: not known */
-};
-
-/* Returns the part that has most of the variance. */
-static inline enum diff_variance diff_widest(const struct diff_evidence *evidence)
-{
-	enum diff_variance widest = DIFF_VARIANCE_COUNTING;
-
-	for (int i = 1; i < DIFF_VARIANCE_COUNT; i++)
-		if (evidence->variance[i] > evidence->variance[widest])
-			widest = (enum diff_variance)i;
-	return widest;
-}
 
 /*
  * A warning for the user about what limits the comparison: "head lost 3.1 % of its samples". Strings in diff.strings.

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/requests.h"
 
+#include "diff/constants.h"
 #include "diff/evidence/evidence.h"
 #include "diff/probability/probability.h"
 #include "diff/statistics/load.h"
 
 #include <math.h>
-
-/* Quantiles are the same where both intervals together span less than this factor: a convention. */
-static const double same_factor = 1.1;
-/* The least number of answers that lie beyond a quantile which is judged. */
-static const double least_beyond = 10;
-static const double least_answers = 100;
 
 /* ---- Sides ---- */
 
@@ -57,7 +52,8 @@ static struct quantile_intervals quantile_intervals(uint64_t counts[DIFF_SIDES][
 		error = answers > 0 ? tail_normal_95 * sqrt(part * (1 - part) / answers) : 1;
 		intervals.low[side] = profile_latency_quantile(counts[side], fmax(part - error, 0));
 		intervals.high[side] = profile_latency_quantile(counts[side], fmin(part + error, 1));
-		intervals.is_known &= answers >= least_answers && answers * (1 - part) >= least_beyond;
+		intervals.is_known &=
+			answers >= requests_least_answers && answers * (1 - part) >= requests_least_beyond;
 	}
 	return intervals;
 }
@@ -86,7 +82,7 @@ static enum diff_state quantile_state(const struct quantile_intervals *intervals
 		return DIFF_STATE_UNPROVEN;
 	if (evidence_latency_p(effect, variance, is_tail, load) * evidence_question_adjustment() < step_up_default_q)
 		return effect > 0 ? DIFF_STATE_MORE : DIFF_STATE_LESS;
-	if (fmax(high[DIFF_BASE], high[DIFF_HEAD]) <= same_factor * fmin(low[DIFF_BASE], low[DIFF_HEAD]))
+	if (fmax(high[DIFF_BASE], high[DIFF_HEAD]) <= requests_same_factor * fmin(low[DIFF_BASE], low[DIFF_HEAD]))
 		return DIFF_STATE_SAME;
 	return DIFF_STATE_UNPROVEN;
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/match/detail.h"
 
+#include "diff/match/constants.h"
 #include "diff/match/tools.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Leading frames that are left out have nearly all of a side's time below them, and next to none themselves. */
-static const double least_led = 0.9;
-static const double most_self = 0.02;
-/* By this part of that time the frames behind them are of functions that the other side has. */
-static const double least_behind = 0.5;
 
 /* A function of a side, which is known by its first id in the tree. Times are raw, in the metric's unit. */
 struct detail_function {
@@ -134,7 +129,7 @@ static bool may_lead(const struct detail *detail, enum diff_side side, uint32_t 
 {
 	const struct detail_function *of = &detail->sides[side].functions[function];
 
-	if (of->name == 0 || of->self > most_self * of->total)
+	if (of->name == 0 || of->self > detail_most_self * of->total)
 		return false;
 	return of->is_of_process || (with_functions && !detail->sides[!side].has_name[of->name]);
 }
@@ -188,13 +183,14 @@ static void find_leads(struct detail *detail)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		measure_lead(detail, (enum diff_side)side, false, &processes[side]);
 		measure_lead(detail, (enum diff_side)side, true, &leads[side]);
-		by_functions[side] = leads[side].by_functions >= least_led && leads[side].behind >= least_behind;
+		by_functions[side] =
+			leads[side].by_functions >= detail_least_led && leads[side].behind >= detail_least_behind;
 	}
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		bool with_functions = by_functions[side] && leads[!side].by_functions < least_led;
+		bool with_functions = by_functions[side] && leads[!side].by_functions < detail_least_led;
 		size_t count = build->profiles[side]->function_count;
 
-		if (!with_functions && processes[side].led < least_led)
+		if (!with_functions && processes[side].led < detail_least_led)
 			continue;
 		build->leads_of[side] = memory_zeroed(count + 1, sizeof(*build->leads_of[side]));
 		for (uint32_t i = 0; i < count; i++)
@@ -266,7 +262,7 @@ static bool begins_otherwise(const struct diff_build *build, enum diff_side side
 		known += is_known[firsts[trees[0]->stack_nodes[profile->samples[i].stack]]] ? value : 0;
 	}
 	string_table_destroy(keys);
-	return known < least_led * all;
+	return known < detail_least_led * all;
 }
 
 /* Keeps what leads for the comparisons of parts. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/match/frames.h"
 
+#include "diff/match/constants.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,13 +11,6 @@
  * those beyond the limit keep their state.
  */
 static const uint64_t visits_per_node = 4, least_visits = 5000000;
-
-/*
- * A function is moved if its callees have taken its difference from, or left it to, the places right below the frames
- * that are above it: at least min_found_share of it, and below one function (the partner) at least min_partner_share.
- * Counting noise of counting_sigmas is allowed.
- */
-static const double min_found_share = 0.7, min_partner_share = 0.4, counting_sigmas = 2;
 
 static bool match_frames_is_candidate(const struct diff_function *f)
 {
@@ -178,7 +173,7 @@ static double take_found(struct match_frames_search *s, uint32_t function)
 static uint32_t match_frames_find_partner(struct match_frames_search *s, uint32_t function)
 {
 	const struct diff_estimate *total = &s->build->diff->functions[function].total;
-	double noise = counting_sigmas * sqrt((total->base + total->head) * s->build->sample_weight[DIFF_BASE]);
+	double noise = frames_counting_sigmas * sqrt((total->base + total->head) * s->build->sample_weight[DIFF_BASE]);
 	double largest, found;
 	uint32_t best = PROFILE_NONE;
 
@@ -186,8 +181,8 @@ static uint32_t match_frames_find_partner(struct match_frames_search *s, uint32_
 	largest = best != PROFILE_NONE ? s->partner[best] : 0;
 	found = take_found(s, function);
 	if (best == PROFILE_NONE || found * total->delta <= 0 ||
-		fabs(within(found, total->delta)) + noise < min_found_share * fabs(total->delta) ||
-		fabs(within(largest, total->delta)) + noise < min_partner_share * fabs(total->delta))
+		fabs(within(found, total->delta)) + noise < frames_min_found_share * fabs(total->delta) ||
+		fabs(within(largest, total->delta)) + noise < frames_min_partner_share * fabs(total->delta))
 		return PROFILE_NONE;
 	search_places(s, function, true, &best);
 	take_found(s, function);

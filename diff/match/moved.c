@@ -3,6 +3,7 @@
 
 #include "diff/match/align.h"
 #include "diff/match/code.h"
+#include "diff/match/constants.h"
 #include "diff/match/surroundings.h"
 
 #include <math.h>
@@ -10,20 +11,6 @@
 
 /* ---- Renames: a removed and an added function at the same place ---- */
 
-static const double min_samples = 10;      /* fewest samples of a function that is considered */
-static const double time_tolerance = 0.3;  /* largest difference between a function's time and what its caller gained */
-static const double sigmas = 3;            /* allowance for counting noise beyond the tolerances */
-static const double min_callers = 0.6;     /* least share of each function's time below shared callers */
-static const double min_callees = 0.6;     /* least share of callees' time in the same functions */
-static const double min_few_callees = 0.8; /* the same where that time is small */
-/* functions with less than this share of time in callees are leaves */
-static const double leaf_share = 0.3;
-/* one callee says little: more of the callees' time than this must not be in a single one */
-static const double most_of_one_callee = 0.8;
-/* of leaves: adler32 and crc32, another checksum in the same place, have 0.6 of their letters in common */
-static const double min_name_similarity = 0.7;
-/* largest change of the caller's total, as a share of the time that was inlined or split off */
-static const double flat_share = 0.5;
 enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };
 
 struct moved_pair {
@@ -52,7 +39,7 @@ static void renames_deinit(struct renames *renames)
 
 static bool near(double base, double head, double tolerance, double sample)
 {
-	double noise = sigmas * sqrt((base + head) * sample);
+	double noise = moved_sigmas * sqrt((base + head) * sample);
 
 	return fabs(base - head) <= fmax(base, head) * tolerance + noise;
 }
@@ -84,7 +71,7 @@ static bool moved_find_candidates(const struct diff_build *build, uint32_t paren
 	for (uint32_t n = parent + 1; n < diff->nodes[parent].subtree_end; n = diff->nodes[n].subtree_end) {
 		for (int side = 0; side < DIFF_SIDES; side++) {
 			if (!align_only_on(build, diff->nodes[n].function, (enum diff_side)side) ||
-				diff->node_total[side][n] < min_samples * build->sample_weight[side])
+				diff->node_total[side][n] < moved_min_samples * build->sample_weight[side])
 				continue;
 			if (found->count[side] == MAX_CANDIDATES)
 				return false;
@@ -159,13 +146,14 @@ static bool calls_the_same(const struct renames *renames, const struct moved_pai
 	const struct diff_build *build = renames->build;
 	double below = callee_share(renames, pair->base, pair->head);
 
-	if (surroundings_largest_callee(&renames->around, pair->base, pair->head) > most_of_one_callee)
+	if (surroundings_largest_callee(&renames->around, pair->base, pair->head) > moved_most_of_one_callee)
 		return false;
-	if (below >= leaf_share)
-		return likeness.callees >= min_callees;
+	if (below >= moved_leaf_share)
+		return likeness.callees >= moved_min_callees;
 	/* Where nobody counted samples, functions that call nothing would have the same callees. */
-	return below > 0 && likeness.callees >= min_few_callees &&
-	       below * renames->around.total[DIFF_BASE][pair->base] >= min_samples * build->sample_weight[DIFF_BASE];
+	return below > 0 && likeness.callees >= moved_min_few_callees &&
+	       below * renames->around.total[DIFF_BASE][pair->base] >=
+		       moved_min_samples * build->sample_weight[DIFF_BASE];
 }
 
 /* Returns whether two functions may be one by what they are. A PLT stub has the name of the function that it jumps to.
@@ -187,15 +175,15 @@ static void judge_pair(struct renames *renames, struct moved_pair *pair)
 	struct likeness likeness =
 		surroundings_compare(build, &renames->around, renames->labels, pair->base, pair->head);
 
-	if (likeness.callers < min_callers)
+	if (likeness.callers < moved_min_callers)
 		return;
 	if (code_is_renamed_inside(build, pair->base, pair->head))
 		pair->is_rename = true;
 	else if (code_may_be_renamed(build, pair->base, pair->head) && may_be_one(build, base, head))
 		pair->is_rename = calls_the_same(renames, pair, likeness) ||
-				  (callee_share(renames, pair->base, pair->head) < leaf_share &&
+				  (callee_share(renames, pair->base, pair->head) < moved_leaf_share &&
 					  name_similarity(diff_string(build->diff, base->key),
-						  diff_string(build->diff, head->key)) >= min_name_similarity);
+						  diff_string(build->diff, head->key)) >= moved_min_name_similarity);
 	if (!pair->is_rename)
 		return;
 	renames->found[pair->base]++;
@@ -306,23 +294,23 @@ static bool is_transfer(
 	const struct diff_function *caller = &build->diff->functions[t->caller];
 	double gone = side == DIFF_BASE ? f->self.base : -f->self.head;
 
-	if (f->raw_self[side] < min_samples * build->sample_weight[side])
+	if (f->raw_self[side] < moved_min_samples * build->sample_weight[side])
 		return false;
-	if (f->tier != DIFF_TIER_ONE_SIDED || f->code == DIFF_CODE_SAME || t->time < min_callers * t->total ||
+	if (f->tier != DIFF_TIER_ONE_SIDED || f->code == DIFF_CODE_SAME || t->time < moved_min_callers * t->total ||
 		fabs(gone) < build_least_effect(build))
 		return false;
 	/* Inlining and outlining would have changed the caller's code. */
 	if (caller->code == DIFF_CODE_SAME)
 		return false;
 	/* The caller's total must stay the same. */
-	if (fabs(caller->total.delta) > flat_share * fabs(gone))
+	if (fabs(caller->total.delta) > moved_flat_share * fabs(gone))
 		return false;
 	if (!unproven(caller->total.state) || !build->present[DIFF_BASE][t->caller] ||
 		!build->present[DIFF_HEAD][t->caller])
 		return false;
 	if (caller->self.delta * gone <= 0)
 		return false;
-	return near(fabs(caller->self.delta), fabs(gone), time_tolerance, build->sample_weight[DIFF_BASE]);
+	return near(fabs(caller->self.delta), fabs(gone), moved_time_tolerance, build->sample_weight[DIFF_BASE]);
 }
 
 static void link_side(struct diff_build *build, enum diff_side side, const struct transfer *transfers)
@@ -344,12 +332,6 @@ static void link_side(struct diff_build *build, enum diff_side side, const struc
 }
 
 /* ---- Code compiled at run time ---- */
-
-/*
- * A compiler at run time inlines differently in every process: a function's self time may then count as its caller's or
- * its callee's. A difference of self time that these neighbours make up for has moved between them.
- */
-static const double min_neighbours_share = 0.7;
 
 struct neighbours {
 	/* [function] part of its difference that neighbours changed in the other direction make up for */
@@ -405,7 +387,7 @@ static void link_compiled_at_run_time(struct diff_build *build)
 		struct diff_function *f = &diff->functions[i];
 
 		if (!diff_state_is_difference(f->self.state) || partner[i] == PROFILE_NONE ||
-			taken[i] < min_neighbours_share * fabs(f->self.delta))
+			taken[i] < moved_min_neighbours_share * fabs(f->self.delta))
 			continue;
 		f->moved_to = partner[i];
 		f->self.state = DIFF_STATE_MOVED;

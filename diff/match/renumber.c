@@ -3,6 +3,7 @@
 
 #include "diff/match/align.h"
 #include "diff/match/assign.h"
+#include "diff/match/constants.h"
 #include "diff/match/names.h"
 #include "diff/match/pieces.h"
 #include "diff/match/surroundings.h"
@@ -12,23 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * What a difference costs, the most telling first. Shares are in parts of 1. They are weights of judgement, in the
- * order of docs/decisions/122-one-matching.md, whose tests hold what they decide.
- */
-static const double code_cost = 4;       /* machine code is known and another; half of it: not known */
-static const double file_cost = 2;       /* times the part of the file's path that is another */
-static const double callers_cost = 2;    /* times the share of callers that are others */
-static const double callees_cost = 2;    /* likewise */
-static const double self_cost = 0.5;     /* times the difference of self time in parts of the total */
-static const double name_cost = 1;       /* the name is another, where names tell functions apart */
-static const double number_cost = 0.1;   /* likewise where only numbers differ, and the sides have other numbers */
-static const double order_cost = 0.5;    /* of as many functions with lines, another is at this place */
-static const double module_cost = 1;     /* the module is another one */
-static const double refused = 1e6;       /* the cost of functions that are not one */
-static const double least_margin = 0.25; /* by which an assignment has to be better than another one */
-static const double margin_noises = 2;   /* in addition, in terms of what counting noise makes of a cost */
-static const double least_overlap = 0.2; /* of callers, and of callees that take most of the time */
 /* A template with more functions than this without a partner is one group. */
 enum { MOST_ASSIGNED = 200, ROUNDS = 3 };
 
@@ -333,23 +317,24 @@ static struct pair_cost cost_of_pair(const struct renumbering *r, const struct r
 	struct likeness likeness = surroundings_compare(r->build, &r->around, r->labels, base, head);
 	enum diff_code code = compare_code(r, base, head);
 	bool has_one_module = modules_are_one(r, base, head);
-	struct pair_cost pair = { .noise = fmax(callers_cost, callees_cost) * likeness.noise };
+	struct pair_cost pair = { .noise = fmax(renumber_callers_cost, renumber_callees_cost) * likeness.noise };
 
 	/* Stacks of two tools do not reach equally far, so a function of one name in one module may have other callers.
 	 */
 	if (code != DIFF_CODE_SAME && likeness.is_substantial && !(has_one_module && has_one_name) &&
-		(likeness.callers < least_overlap || (likeness.calls_much && likeness.callees < least_overlap))) {
-		pair.cost = refused;
+		(likeness.callers < renumber_least_overlap ||
+			(likeness.calls_much && likeness.callees < renumber_least_overlap))) {
+		pair.cost = renumber_refused;
 		return pair;
 	}
-	pair.cost = code_cost * of_code[code] + callers_cost * (1 - likeness.callers) +
-		    callees_cost * (1 - likeness.callees) +
-		    self_cost * fabs(self_share(r, DIFF_BASE, base) - self_share(r, DIFF_HEAD, head));
-	pair.cost += file_cost * names_differ_in_file(&base_member->key, &head_member->key);
+	pair.cost = renumber_code_cost * of_code[code] + renumber_callers_cost * (1 - likeness.callers) +
+		    renumber_callees_cost * (1 - likeness.callees) +
+		    renumber_self_cost * fabs(self_share(r, DIFF_BASE, base) - self_share(r, DIFF_HEAD, head));
+	pair.cost += renumber_file_cost * names_differ_in_file(&base_member->key, &head_member->key);
 	if (!has_one_name)
 		pair.cost += by_name;
 	if (!has_one_module)
-		pair.cost += module_cost;
+		pair.cost += renumber_module_cost;
 	return pair;
 }
 
@@ -417,8 +402,8 @@ static bool has_same_keys(const struct renumbering *r, const struct renumber_cla
 static void solution_init(const struct renumbering *r, const struct renumber_class *class, struct renumber_solution *s)
 {
 	double by_name = r->build->names[class->members[DIFF_BASE][0].function].is_numbered && !has_same_keys(r, class)
-				 ? number_cost
-				 : name_cost;
+				 ? renumber_number_cost
+				 : renumber_name_cost;
 
 	s->class = class;
 	s->few = class->count[DIFF_BASE] <= class->count[DIFF_HEAD] ? DIFF_BASE : DIFF_HEAD;
@@ -439,8 +424,8 @@ static void solution_init(const struct renumbering *r, const struct renumber_cla
 			s->pairs[at] = cost_of_pair(r, members[DIFF_BASE], members[DIFF_HEAD], by_name);
 			/* An edit moves the lines of all functions behind it, and keeps their order. */
 			if (s->rows == s->columns && row != column && names_has_line(&members[DIFF_BASE]->key))
-				s->pairs[at].cost += order_cost;
-			s->costs[at] = fmin(s->pairs[at].cost, refused);
+				s->pairs[at].cost += renumber_order_cost;
+			s->costs[at] = fmin(s->pairs[at].cost, renumber_refused);
 		}
 	}
 }
@@ -461,14 +446,14 @@ static void join_groups(struct renumber_solution *s, uint32_t a, uint32_t b)
 
 static bool is_assigned(const struct renumber_solution *s, size_t row)
 {
-	return s->costs[row * s->columns + s->column_of[row]] < refused;
+	return s->costs[row * s->columns + s->column_of[row]] < renumber_refused;
 }
 
 /* Returns whether another assignment of these is about as good: `more` is what it costs more, `noise` that of a cost.
  */
 static bool is_about_as_good(double more, double noise)
 {
-	return more < least_margin + margin_noises * noise;
+	return more < renumber_least_margin + renumber_margin_noises * noise;
 }
 
 /* Joins a pair with a function without a partner that could stand in one's place. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/instances.h"
 
+#include "diff/constants.h"
 #include "diff/probability/probability.h"
 #include "diff/statistics/run_figures.h"
 
@@ -10,15 +11,6 @@
 
 /* With fewer runs their median says little of what is usual. */
 enum { MIN_RUNS = 5 };
-
-/* A run within this ratio of the median is no outlier, even if all others agree. */
-static const double least_ratio = 1.25;
-
-/* A function is named if it has this part of what an outlier takes more, or less. */
-static const double mostly = 0.5;
-
-/* A table of each function in each run that would be larger is not made, and no function is named. */
-static const size_t max_cells = (size_t)1 << 26;
 
 struct statistics_instances {
 	struct diff_build *build;
@@ -153,7 +145,7 @@ static void find_outliers(struct statistics_instances *in, enum diff_side side)
 			.side = side, .run = run, .ratio = exp(costs[run] - spread.median), .function = PROFILE_NONE
 		};
 
-		if (fabs(costs[run] - spread.median) < log(least_ratio) || !run_is_far(&spread, costs[run]))
+		if (fabs(costs[run] - spread.median) < log(instances_least_ratio) || !run_is_far(&spread, costs[run]))
 			continue;
 		name_run(in->build, side, run, &found.name);
 		ARRAY_PUSH(&out->outliers, &in->outlier_capacity, &out->outlier_count, found);
@@ -165,7 +157,8 @@ static double *statistics_instances_sum_functions(const struct statistics_instan
 {
 	const struct profile *profile = in->build->profiles[side];
 	size_t runs = profile->run_count, functions = in->build->diff->function_count;
-	double *table = functions < max_cells / runs ? memory_zeroed(functions * runs + 1, sizeof(*table)) : NULL;
+	double *table =
+		functions < instances_max_cells / runs ? memory_zeroed(functions * runs + 1, sizeof(*table)) : NULL;
 
 	for (size_t i = 0; table && i < profile->sample_count; i++) {
 		uint32_t function = statistics_instances_function_of(in->build, side, i), run = run_of(profile, i);
@@ -189,7 +182,7 @@ static void statistics_instances_find_function(const struct statistics_instances
 		if (!(part > most))
 			continue;
 		most = part;
-		outlier->function = part >= mostly ? i : PROFILE_NONE;
+		outlier->function = part >= instances_mostly ? i : PROFILE_NONE;
 	}
 }
 

@@ -57,9 +57,6 @@ void load_find_waiting(const struct diff *diff, bool **waiting)
 
 /* ---- The factor ---- */
 
-/* Fewer functions than this do not say what the load of their program was. */
-static const size_t load_least_functions = 3;
-
 /* Returns the raw value of a sample. Where nobody knows it, values are as good as counts. */
 static double load_sample_value(const struct diff_build *build, enum diff_side side)
 {
@@ -135,8 +132,6 @@ void load_measure(struct diff_build *build)
 
 /* ---- Rates ---- */
 
-/* Blocks of time in which requests are counted: this long, or longer where a run would have too many of them. */
-static const double load_block_ns = 1e9;
 enum { LOAD_MOST_BLOCKS = 600 };
 
 /*

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/measured.h"
 
+#include "diff/constants.h"
 #include "diff/probability/probability.h"
 
 #include <math.h>
-
-/* A row with at least this share of both sides is all of them. */
-static const double least_share = 0.95;
 
 /* A row's share of a side, and the variance of its logarithm. */
 struct share {
@@ -51,7 +49,7 @@ void measured_weigh(const struct diff_build *build, const struct experiment *exp
 		struct share base = measured_share_of(experiment, DIFF_BASE, row),
 			     head = measured_share_of(experiment, DIFF_HEAD, row);
 
-		if (!result->tested || !(fmin(base.value, head.value) >= least_share))
+		if (!result->tested || !(fmin(base.value, head.value) >= measured_least_share))
 			continue;
 		result->effect = result->judged = measured->effect + log(head.value / base.value);
 		result->variance = pow(measured->error, 2) + base.variance + head.variance;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/placement.h"
 
+#include "diff/constants.h"
 #include "diff/match/code.h"
 #include "diff/metric.h"
 #include "diff/probability/probability.h"
@@ -10,43 +11,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The most that placement was seen to change a function by, as a logarithm: 35 % (Mytkowicz et al. 2009: 30 %). */
-static const double most_effect = 0.3;
-
-/* Layouts of one side differ by so many of their standard deviations. */
-static const double most_spreads = 2;
-
-/*
- * Functions whose times are known worse than this say little of placement: the error of a squared difference is as its
- * variance.
- */
-static const double known_rsd = 0.03;
-
-/*
- * The variance of placement is of few functions, but not of any size: what is known of it from other programs is worth
- * this many degrees of freedom.
- */
-static const double known_freedom = 3;
-
-/* Runs alone would call a function changed at this level. */
-static const double marked_p = 0.005;
-
-/* From this part of the variance by runs on, placement makes an interval visibly wider. */
-static const double wide = 0.1;
-
-/* Part of a function's time that may lie below code that differs. */
-static const double most_below_changed = 0.1;
-
 /* ---- What placement does ---- */
 
 bool placement_explains(double effect, double error)
 {
-	return fabs(effect) - error <= most_effect;
+	return fabs(effect) - error <= placement_most_effect;
 }
 
 bool placement_explains_by_layouts(double effect, double rsd)
 {
-	return fabs(effect) <= most_spreads * rsd;
+	return fabs(effect) <= placement_most_spreads * rsd;
 }
 
 void placement_estimate_add(struct placement_estimate *estimate, double effect, double variance, double size)
@@ -64,7 +38,7 @@ bool placement_estimate_finish(const struct placement_estimate *estimate, double
 	if (!(estimate->weights > 0))
 		return false;
 	*variance = fmax(estimate->sum / estimate->weights, 0);
-	*freedom = estimate->weights * estimate->weights / estimate->squares + known_freedom;
+	*freedom = estimate->weights * estimate->weights / estimate->squares + placement_known_freedom;
 	return true;
 }
 
@@ -179,7 +153,8 @@ static void find_placed(
 	}
 	for (size_t i = 0; i < diff->function_count; i++)
 		placed->is_placed[i] = placed->is_relinked[i] && diff->functions[i].code == DIFF_CODE_SAME &&
-				       !unexplained[i] && below[i] <= most_below_changed * placed->functions[i].size;
+				       !unexplained[i] &&
+				       below[i] <= placement_most_below_changed * placed->functions[i].size;
 }
 
 /* ---- What rows have of them ---- */
@@ -244,7 +219,7 @@ static struct placing placing_of(const struct placement_placed *placed, const st
 static void statistics_placement_estimate(const struct placement_placed *placed, const struct experiment *experiment,
 	const struct row_result *results, struct diff_placement *placement)
 {
-	struct placement_estimate made = { .known_rsd = known_rsd };
+	struct placement_estimate made = { .known_rsd = placement_known_rsd };
 
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		const struct row *row = &experiment->rows[i];
@@ -373,7 +348,7 @@ static struct diff_placement placement_of_whole(
 	statistics_placement_estimate(placed, experiment, results, &placement);
 	if (placed->whole.size > 0)
 		placement.concentration = concentration_of(&placed->whole);
-	placement.is_wide = placement.concentration * placement.variance > wide * results[0].variance;
+	placement.is_wide = placement.concentration * placement.variance > placement_wide * results[0].variance;
 	return placement;
 }
 
@@ -406,7 +381,8 @@ void placement_weigh(struct diff_build *build, const struct experiment *experime
 		const struct row *row = &experiment->rows[i];
 
 		if (row->kind == ROW_SELF && placed.is_placed[row->id])
-			build->diff->functions[row->id].is_placement = results[i].tested && results[i].p <= marked_p;
+			build->diff->functions[row->id].is_placement =
+				results[i].tested && results[i].p <= placement_marked_p;
 		weigh_row(&placed, placement, row, &results[i]);
 	}
 	statistics_placement_describe(build, placement);

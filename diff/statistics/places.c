@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/places.h"
 
-#include <math.h>
+#include "diff/constants.h"
 
-/* Scaled values that are equal may differ by this part of them, as they were multiplied and added up. */
-static const double rounding = 1e-9;
+#include <math.h>
 
 /* Sums the self times of all nodes, those of an interpreter's frames at the functions that they run. */
 static void sum_self(const struct diff_build *build, double *const self[DIFF_SIDES])
@@ -21,7 +20,7 @@ static void sum_self(const struct diff_build *build, double *const self[DIFF_SID
 
 static bool has_direction(double base, double head, double delta)
 {
-	return (head - base) * delta > 0 && fabs(head - base) > rounding * fmax(base, head);
+	return (head - base) * delta > 0 && fabs(head - base) > places_rounding * fmax(base, head);
 }
 
 static bool places_is_place(const struct diff_build *build, double *const self[DIFF_SIDES], uint32_t n)

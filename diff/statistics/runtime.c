@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/runtime.h"
 
+#include "diff/constants.h"
 #include "diff/statistics/basis.h"
 
 #include <math.h>
@@ -18,9 +19,6 @@ static const double least_shares[PROFILE_VARIATION_COUNT] = {
 	[PROFILE_VARIATION_GO] = 0.5,
 	[PROFILE_VARIATION_UNKNOWN] = 0.5,
 };
-
-/* A language's runtime runs a program if a function of it has more than this share of the total. */
-static const double runtime_share = 0.125;
 
 static bool has_variation(enum profile_language language)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/tiers.h"
 
+#include "diff/constants.h"
 #include "diff/statistics/runtime.h"
 
 #include <stdlib.h>
-
-/* A function of the run time stands in for compiled code if this part of its time is in calls from such code. */
-static const double most = 0.5;
 
 struct tiers {
 	const struct diff *diff;
@@ -59,7 +57,7 @@ static bool tiers_has(const struct tiers *t, uint32_t function)
 
 	return tiers_is_compiled(t->diff, function) || f->interprets != PROFILE_LANGUAGE_NATIVE ||
 	       (profile_language_of_module(diff_string(t->diff, f->module)) == t->language &&
-		       t->called[function] > most * t->all[function]);
+		       t->called[function] > tiers_most * t->all[function]);
 }
 
 void tiers_mark(const struct diff_build *build, struct experiment *experiment)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/units.h"
 
+#include "diff/evidence/evidence.h"
 #include "diff/match/interrupts.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/layouts.h"
@@ -15,9 +16,6 @@
 
 static const int64_t min_block_ns = 250000000;
 
-/* Rows with fewer samples on both sides together cannot prove anything. */
-static const double min_row_samples = 10;
-
 /* Only this number of nodes, the largest ones, is tested one by one; exact counts are compared without a test. */
 enum { MAX_NODE_ROWS = 20000 };
 
@@ -30,7 +28,7 @@ static bool worth_a_row(const struct diff_build *build, const double raw[DIFF_SI
 		build_samples(build, DIFF_BASE, raw[DIFF_BASE]) + build_samples(build, DIFF_HEAD, raw[DIFF_HEAD]);
 	double time = raw[0] + raw[1] * diff->scale.factor;
 
-	return samples >= min_row_samples && time >= build_least_effect(build);
+	return evidence_is_hypothesis(samples, 1) && time >= build_least_effect(build);
 }
 
 struct sized_node {

@@ -8,15 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Bytes per request that differ by more than this ratio are those of other requests. */
-static const double most_bytes_ratio = 1.5;
-
-/* Requests in a connection that differ by more than this ratio, where a side has fewer than so many in each. */
-static const double most_connection_ratio = 3, few_per_connection = 10;
-
-/* If requests were in progress for less than this part of the CPU time, they are not what the program works on. */
-static const double least_in_progress = 0.1;
-
 /* ---- Whether costs can be compared per request ---- */
 
 /* All requests that a side answered. */
@@ -55,8 +46,8 @@ static bool connects_otherwise(const struct answered *base, const struct answere
 {
 	double of_base = base->count / base->connections, of_head = head->count / head->connections;
 
-	return fmin(of_base, of_head) < few_per_connection &&
-	       statistics_work_differs(of_base, of_head, most_connection_ratio);
+	return fmin(of_base, of_head) < work_few_per_connection &&
+	       statistics_work_differs(of_base, of_head, work_most_connection_ratio);
 }
 
 /* Returns the time in nanoseconds for which requests were in progress: the sum of their latencies; NAN: not known. */
@@ -88,7 +79,7 @@ bool work_is_of_requests(const struct profile *profile)
 {
 	double progress = time_in_progress(profile), cpu = cpu_time(profile);
 
-	return isnan(progress) || isnan(cpu) || progress >= least_in_progress * cpu;
+	return isnan(progress) || isnan(cpu) || progress >= work_least_in_progress * cpu;
 }
 
 static bool counts_the_same(const struct profile *base, const struct profile *head)
@@ -116,7 +107,7 @@ static void find_doubt(struct diff_build *build)
 			return;
 		}
 	}
-	if (statistics_work_differs(base_bytes, head_bytes, most_bytes_ratio)) {
+	if (statistics_work_differs(base_bytes, head_bytes, work_most_bytes_ratio)) {
 		build_text(build->diff, doubt,
 			"a request had %.3g bytes in base and %.3g in head: these are other requests, or bursts of several requests",
 			base_bytes, head_bytes);

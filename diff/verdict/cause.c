@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/cause.h"
 
+#include "diff/constants.h"
 #include "diff/verdict/explained.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The share of the whole that a cause explains at least, and the share of a caller's or a leaf's difference. */
-static const double least_share = 0.5;
-
-/* Parts below these are not worth naming: of the whole where a change is spread, and of a cause's time in its leaf. */
-static const double least_spread = 0.05, least_leaf = 0.2;
-
 static bool is_self_reason(const struct explained *s, uint32_t function)
 {
 	const struct diff_estimate *self = &s->diff->functions[function].self;
 
-	return explained_is_proven(s, self) && explained_in_direction(s, self->delta) >= least_share * s->whole;
+	return explained_is_proven(s, self) && explained_in_direction(s, self->delta) >= cause_least_share * s->whole;
 }
 
 /* The precision with which a function that explains a change says where the change is. */
@@ -48,7 +43,7 @@ static bool may_be_cause(const struct explained *s, uint32_t function)
 {
 	const struct diff_function *f = &s->diff->functions[function];
 
-	return s->build->redirect[function] == function && s->explained[function] >= least_share * s->whole &&
+	return s->build->redirect[function] == function && s->explained[function] >= cause_least_share * s->whole &&
 	       (explained_is_proven(s, &f->total) || is_self_reason(s, function) || stands_for_total(s, f));
 }
 
@@ -101,14 +96,14 @@ static uint32_t find_leaf(struct explained *s, uint32_t cause, double *share)
 
 	sum_within(s, cause, false);
 	for (uint32_t i = 0; i < s->diff->function_count; i++)
-		if (s->kind[i] != EXPLAINED_NEVER && s->scratch[i] >= least_share * s->explained[cause] &&
+		if (s->kind[i] != EXPLAINED_NEVER && s->scratch[i] >= cause_least_share * s->explained[cause] &&
 			explained_is_proven(s, &s->diff->functions[i].total) && cause_rank_of(s, i) == CAUSE_PART &&
 			(leaf == PROFILE_NONE || is_deeper(s, i, leaf)))
 			leaf = i;
 	if (leaf == PROFILE_NONE) {
 		sum_within(s, cause, true);
 		for (uint32_t i = 0; i < s->diff->function_count; i++)
-			if (s->kind[i] != EXPLAINED_NEVER && s->scratch[i] >= least_leaf * s->explained[cause] &&
+			if (s->kind[i] != EXPLAINED_NEVER && s->scratch[i] >= cause_least_leaf * s->explained[cause] &&
 				(leaf == PROFILE_NONE || s->scratch[i] > s->scratch[leaf]))
 				leaf = i;
 	}
@@ -123,7 +118,7 @@ static uint32_t find_with_leaf(struct explained *s, enum explained_kind kind, en
 	uint32_t found = find_deepest(s, kind, rank);
 	double share = 0;
 
-	return found != PROFILE_NONE && find_leaf(s, found, &share) != PROFILE_NONE && share >= least_share
+	return found != PROFILE_NONE && find_leaf(s, found, &share) != PROFILE_NONE && share >= cause_least_share
 		       ? found
 		       : PROFILE_NONE;
 }
@@ -164,7 +159,8 @@ static uint32_t find_caller(struct explained *s, uint32_t callee)
 			s->scratch[above] += explained_weight(s, node);
 	}
 	for (uint32_t i = 0; i < diff->function_count; i++)
-		if (s->scratch[i] > least_share * all && (caller == PROFILE_NONE || s->scratch[i] > s->scratch[caller]))
+		if (s->scratch[i] > cause_least_share * all &&
+			(caller == PROFILE_NONE || s->scratch[i] > s->scratch[caller]))
 			caller = i;
 	return caller;
 }
@@ -222,7 +218,7 @@ static void cause_find_spread(struct explained *s, struct cause *cause)
 		for (uint32_t i = 1; i < diff->function_count; i++)
 			if (s->scratch[i] > s->scratch[greatest])
 				greatest = i;
-		if (diff->function_count == 0 || s->scratch[greatest] < least_spread * s->whole)
+		if (diff->function_count == 0 || s->scratch[greatest] < cause_least_spread * s->whole)
 			return;
 		cause->spread[cause->spread_count++] =
 			(struct cause_share){ greatest, fmin(s->scratch[greatest] / s->whole, 1) };

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/changes.h"
 
+#include "diff/constants.h"
 #include "diff/verdict/explained.h"
 #include "diff/wait_sites.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The part of the larger one of two differences from which on they are one, and a part that is nearly all. */
-static const double same_share = 0.9;
-
-/* The part of a difference from which on it is called that of the function itself, and waiting at a place. */
-static const double greater_share = 0.5, least_waiting = 0.2;
 
 /* A function's difference, and its links to others. */
 struct proven_function {
@@ -165,7 +160,7 @@ static void clear_sums(struct changes *c)
 
 static bool are_equal(const struct proven_function *a, const struct proven_function *b)
 {
-	return a->size >= same_share * b->size && b->size >= same_share * a->size;
+	return a->size >= changes_same_share * b->size && b->size >= changes_same_share * a->size;
 }
 
 /*
@@ -206,7 +201,7 @@ static void link_outer(struct changes *c, uint32_t function)
 	for (size_t i = 0; i < c->touched_count; i++) {
 		const struct proven_function *outer = &c->functions[c->touched[i]];
 
-		if (outer->sum >= same_share * fmax(p->size, outer->size) &&
+		if (outer->sum >= changes_same_share * fmax(p->size, outer->size) &&
 			outer->sum_of_depths / outer->sum > deepest) {
 			deepest = outer->sum_of_depths / outer->sum;
 			found = c->touched[i];
@@ -233,7 +228,7 @@ static uint32_t find_user_caller(struct changes *c, const struct proven_function
 		if (c->user[place] != PROFILE_NONE)
 			add_sum(c, c->user[place], at_place(c, p, place), 0);
 	for (size_t i = 0; i < c->touched_count; i++)
-		if (c->functions[c->touched[i]].sum >= same_share * p->size)
+		if (c->functions[c->touched[i]].sum >= changes_same_share * p->size)
 			found = c->touched[i];
 	clear_sums(c);
 	return found;
@@ -254,8 +249,9 @@ static void verdict_changes_name_change(const struct changes *c, struct diff_cha
 			change->function = functions[i];
 	named = &c->functions[change->function];
 	f = &c->diff->functions[change->function];
-	change->is_self = named->is_self || (proven_way_of(f->self.state) == named->way &&
-						    fabs(f->self.delta) >= greater_share * fabs(f->total.delta));
+	change->is_self =
+		named->is_self || (proven_way_of(f->self.state) == named->way &&
+					  fabs(f->self.delta) >= changes_greater_share * fabs(f->total.delta));
 }
 
 /* Returns whether other changes say all of a change. */
@@ -269,7 +265,7 @@ static bool is_of_others(const struct changes *c, const struct diff_change *chan
 		const struct proven_function *p = &c->functions[function];
 
 		is_whole &= !p->is_self && explained_is_whole(c->diff, &f->total);
-		is_below_all &= p->kind >= EXPLAINED_SYSTEM && p->below_listed >= same_share * p->size;
+		is_below_all &= p->kind >= EXPLAINED_SYSTEM && p->below_listed >= changes_same_share * p->size;
 		has_self |= proven_way_of(f->self.state) != PROVEN_NEITHER;
 	}
 	return is_whole || (is_below_all && change->caller == PROFILE_NONE) || (c->diff->is_exact && !has_self);
@@ -398,7 +394,7 @@ static void choose_site(struct diff_change *change, struct change_waits *waits, 
 
 	while (place > 0 && waits->sum > waits->greatest[place - 1])
 		place--;
-	if (place < DIFF_CHANGE_WAITS && waits->sum >= least_waiting * size) {
+	if (place < DIFF_CHANGE_WAITS && waits->sum >= changes_least_waiting * size) {
 		change->wait_count += change->wait_count < DIFF_CHANGE_WAITS;
 		for (size_t i = change->wait_count - 1; i > place; i--) {
 			waits->greatest[i] = waits->greatest[i - 1];

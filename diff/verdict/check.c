@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/check.h"
 
+#include "diff/constants.h"
 #include "diff/verdict/cause.h"
 
 #include <math.h>
 
-/* Sums of the same values in another order differ by rounding. */
-static const double rounding = 1e-9;
-
 static bool holds_estimate(const struct diff_estimate *e)
 {
-	double room = rounding * (fabs(e->base) + fabs(e->head));
+	double room = check_rounding * (fabs(e->base) + fabs(e->head));
 
 	if (!isfinite(e->ci_low) || !isfinite(e->ci_high))
 		return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/elapsed.h"
 
+#include "diff/constants.h"
 #include "diff/metric.h"
 #include "diff/verdict/size.h"
 #include "diff/verdict/waiting.h"
@@ -10,9 +11,6 @@
 #include <string.h>
 
 enum { ELAPSED_SENTENCE_BYTES = 8192 };
-
-/* A part of the difference is its reason from this share of it on. */
-static const double reason_share = 0.5;
 
 /* ---- Figures ---- */
 
@@ -28,7 +26,7 @@ static double sum_waiting(const struct diff *diff, enum diff_side side)
 
 static bool is_reason(const struct diff *diff, double part)
 {
-	return diff_state_is_difference(diff->total.state) && part / diff->total.delta >= reason_share;
+	return diff_state_is_difference(diff->total.state) && part / diff->total.delta >= elapsed_reason_share;
 }
 
 void elapsed_measure(struct diff_build *build)
@@ -68,7 +66,7 @@ bool elapsed_needs_waits(const struct diff *diff)
 static enum profile_wait_class greatest_class(const struct diff *diff)
 {
 	enum profile_wait_class greatest = PROFILE_WAIT_NONE;
-	double most = reason_share * fabs(diff->elapsed.by_waiting);
+	double most = elapsed_reason_share * fabs(diff->elapsed.by_waiting);
 
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
 		double delta = diff->waits[i].total.delta * (diff->elapsed.by_waiting > 0 ? 1 : -1);
@@ -90,7 +88,7 @@ void elapsed_find_overlap(struct diff *diff, const struct diff *waits)
 		return;
 	of_clock = &diff->waits[class].total;
 	of_threads = &waits->waits[class].total;
-	if (!(fmax(of_threads->ci_low / of_clock->delta, of_threads->ci_high / of_clock->delta) < reason_share))
+	if (!(fmax(of_threads->ci_low / of_clock->delta, of_threads->ci_high / of_clock->delta) < elapsed_reason_share))
 		return;
 	diff->elapsed.is_overlapped = true;
 	diff->elapsed.overlapped = class;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/explained.h"
 
+#include "diff/constants.h"
+
 #include <math.h>
 #include <string.h>
-
-/* From this part of both totals on the time of a function is that of the whole program. */
-static const double whole_program = 0.9;
 
 /*
  * Functions by which the run time gets from the first one to the program's, and which may count as the program's own
@@ -94,7 +93,8 @@ enum explained_kind explained_kind_of(const struct diff *diff, const struct diff
 
 bool explained_is_whole(const struct diff *diff, const struct diff_estimate *total)
 {
-	return total->base >= whole_program * diff->total.base && total->head >= whole_program * diff->total.head;
+	return total->base >= explained_whole_program * diff->total.base &&
+	       total->head >= explained_whole_program * diff->total.head;
 }
 
 /* Tells each node which functions are above it. */

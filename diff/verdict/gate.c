@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/gate.h"
 
+#include "diff/constants.h"
+
 #include <math.h>
 #include <string.h>
-
-/* A new function fails a limit if it has at least this many points of the total. */
-static const double least_new_points = 0.5;
 
 static bool gate_usage(const char *text, const char *why, struct error *err)
 {
@@ -123,7 +122,7 @@ static enum gate_outcome judge_tested(
 	enum gate_outcome outcome = gate_judge(build, estimate, limit, percent);
 	bool is_tested = build->diff->is_exact ? isfinite(estimate->detectable) : !isnan(estimate->q);
 
-	if (isinf(*percent) && estimate->delta < least_new_points / 100 * build_points_of(build->diff))
+	if (isinf(*percent) && estimate->delta < gate_least_new_points / 100 * build_points_of(build->diff))
 		return GATE_PASSED;
 	return outcome == GATE_UNDECIDED && !is_tested ? GATE_PASSED : outcome;
 }

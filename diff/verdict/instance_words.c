@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/instance_words.h"
 
+#include "diff/constants.h"
+
 #include <math.h>
 
 /* More are counted only. */
 enum { MOST_NAMED = 3, MOST_MODELS = 4 };
-
-/* A difference of the mix of CPU models that may be what differs: in points of the runs, and in parts of head's total.
- */
-static const double max_mix_points = 5, max_cpu_effect = 0.01, least_effect = 0.0005;
 
 static size_t runs_on(const struct diff *diff, enum diff_side side)
 {
@@ -80,14 +78,15 @@ bool instance_words_cpus(const struct diff *diff, struct buffer *text, bool *blo
 
 	if (instances->cpu_count == 0)
 		return false;
-	*blocks = !(instances->cpu_mix_points <= max_mix_points && fabs(effect) <= max_cpu_effect);
+	*blocks = !(instances->cpu_mix_points <= instance_words_max_mix_points &&
+		    fabs(effect) <= instance_words_max_cpu_effect);
 	buffer_printf(text, "instances ran on several CPU models: of base ");
 	append_models(diff, DIFF_BASE, text);
 	buffer_append_string(text, "; of head ");
 	append_models(diff, DIFF_HEAD, text);
 	if (isnan(effect))
 		buffer_append_string(text, ": no model is on both sides, so what differs may be the CPUs");
-	else if (fabs(effect) < least_effect)
+	else if (fabs(effect) < instance_words_least_effect)
 		buffer_append_string(text, ": the mix hardly differs, and makes no difference to the totals");
 	else
 		buffer_printf(text, ": by what they take on each model, this alone makes head's total %.1f %% %s",

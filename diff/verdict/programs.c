@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/programs.h"
 
+#include "diff/constants.h"
+
 #include <math.h>
 #include <string.h>
-
-/*
- * Two programs with different names are taken for different programs if functions of both have less than this share of
- * either side's time.
- */
-static const double min_common_percent = 10;
-
-/* With fewer samples of its own code, a side's program cannot be identified. */
-static const double min_own_samples = 5;
 
 /* The code of a side that is characteristic of its program. */
 struct side_code {
@@ -74,14 +67,14 @@ bool programs_differ(const struct diff_build *build, char *text, size_t size)
 
 	sum_code(build, code);
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!code[side].greatest || code[side].own < min_own_samples * build->sample_weight[side])
+		if (!code[side].greatest || code[side].own < programs_min_own_samples * build->sample_weight[side])
 			return false;
 		percent = fmax(percent, code[side].common / code[side].own * 100);
 		names[side] = name_program(build, (enum diff_side)side, &code[side]);
 		if (names[side][0] == '\0')
 			return false;
 	}
-	if (percent >= min_common_percent || strcmp(names[DIFF_BASE], names[DIFF_HEAD]) == 0)
+	if (percent >= programs_min_common_percent || strcmp(names[DIFF_BASE], names[DIFF_HEAD]) == 0)
 		return false;
 	snprintf(text, size,
 		"base and head look like different programs ('%.60s' and '%.60s'): apart from system code, at most %.1f %% of either side's time is in functions that both have",

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/proven.h"
 
+#include "diff/constants.h"
 #include "diff/verdict/explained.h"
 
 #include <math.h>
 #include <string.h>
 
 const double proven_decisive_points = 3;
-static const double opposed_share = 0.5;
 
 enum proven_way proven_way_of(enum diff_state state)
 {
@@ -173,7 +173,7 @@ enum proven_way proven_decide(const struct proven *proven)
 	double most = fmax(proven->more.points, proven->less.points),
 	       other = fmin(proven->more.points, proven->less.points);
 
-	if (most < proven_decisive_points || other > opposed_share * most)
+	if (most < proven_decisive_points || other > proven_opposed_share * most)
 		return PROVEN_NEITHER;
 	return proven->more.points > proven->less.points ? PROVEN_MORE : PROVEN_LESS;
 }

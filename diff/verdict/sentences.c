@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/sentences.h"
 
+#include "diff/constants.h"
 #include "diff/verdict/exact.h"
 #include "diff/verdict/size.h"
 #include "diff/verdict/waiting.h"
@@ -31,9 +32,6 @@ static void append_total(const struct diff *diff, const char *condition, struct 
 }
 
 /* ---- The cause ---- */
-
-/* From this share on a cause is all of a change. */
-static const double nearly_all = 0.995;
 
 static const char *of_the_change(enum proven_way way)
 {
@@ -114,7 +112,7 @@ static void append_named(const struct diff_build *build, const struct cause *cau
 	buffer_append_string(text, e == &f->self && f->total.base > 0 && f->total.head > 0 ? " itself" : "");
 	sentences_append_ratio(diff, e, text);
 	append_size(build, e->delta, text);
-	if (cause->named.share >= nearly_all)
+	if (cause->named.share >= sentences_nearly_all)
 		buffer_printf(text, "all %s", of_the_change(cause->way));
 	else
 		buffer_printf(text, "%.0f %% %s", cause->named.share * 100, of_the_change(cause->way));

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/timed.h"
 
+#include "diff/constants.h"
 #include "diff/statistics/scale.h"
 #include "diff/words.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Least share of samples below a harness, which calls the code that it measures. */
-static const double least_harness_share = 0.3;
-
-/* Runs that differ by at most this ratio in wall time, and last at least this long, probably have a fixed duration. */
-static const double most_wall_ratio = 1.03;
-static const double least_wall_ns = 5e8;
-
-/*
- * The change that makes equal durations suspicious: points of functions in both directions, or a share of base's total.
- */
-static const double least_moved_points = 3;
-static const double least_total_change = 0.05;
 
 enum { MAX_FIXED = 3 };
 
@@ -68,7 +56,7 @@ static bool runs_under(const struct diff_build *build, const struct timed_harnes
 			most[side] = fmax(most[side], f->raw_total[side]);
 	}
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (most[side] < least_harness_share * diff->raw_total[side] ||
+		if (most[side] < timed_least_harness_share * diff->raw_total[side] ||
 			is_fixed(harness, profile_string(build->profiles[side], build->profiles[side]->facts.command)))
 			return false;
 	return true;
@@ -88,7 +76,7 @@ static bool last_equally_long(const struct diff_build *build)
 			most = fmax(most, (double)profile->runs[i].duration_ns);
 		}
 	}
-	return least >= least_wall_ns && most <= most_wall_ratio * least;
+	return least >= timed_least_wall_ns && most <= timed_most_wall_ratio * least;
 }
 
 /*
@@ -106,9 +94,9 @@ static bool did_other_work(const struct diff *diff)
 			continue;
 		*(e->delta > 0 ? &more : &less) += fabs(e->delta);
 	}
-	return fmin(more, less) >= least_moved_points * points ||
+	return fmin(more, less) >= timed_least_moved_points * points ||
 	       (diff_state_is_difference(diff->total.state) &&
-		       fabs(diff->total.delta) >= least_total_change * diff->total.base);
+		       fabs(diff->total.delta) >= timed_least_total_change * diff->total.base);
 }
 
 /* Returns whether the command is a load generator that was given a duration. */

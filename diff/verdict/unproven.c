@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/unproven.h"
 
+#include "diff/constants.h"
 #include "diff/metric.h"
 #include "diff/probability/probability.h"
 #include "diff/statistics/basis.h"
@@ -9,12 +10,6 @@
 
 #include <math.h>
 #include <string.h>
-
-/* The least change that matters where the user does not say it. */
-static const double default_percent = 5;
-
-/* The verdict does not advise to record more than this many times the runs. */
-static const double most_times_asked = 20;
 
 /* Room for what places_words() writes, in bytes: each of its four counts has at most 20 digits. */
 enum { UNPROVEN_PLACES = 200, UNPROVEN_BOUND = 80 };
@@ -29,7 +24,7 @@ double unproven_tolerance(const struct diff_build *build)
 		if (gate->subject == DIFF_GATE_TOTAL && gate->percent > 0)
 			percent = fmin(percent, gate->percent);
 	}
-	return (isinf(percent) ? default_percent : percent) / 100 * build->diff->total.base;
+	return (isinf(percent) ? unproven_default_percent : percent) / 100 * build->diff->total.base;
 }
 
 /* ---- Parts of sentences ---- */
@@ -173,7 +168,7 @@ static void way_out_words(struct diff_build *build, double tolerated, char out[s
 		return;
 	}
 	times = needed_times(build, tolerated);
-	if (times > most_times_asked) {
+	if (times > unproven_most_times_asked) {
 		snprintf(out, UNPROVEN_ADVICE,
 			"; the runs vary too much to tell: make the machine quieter, or the runs longer");
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/verdict.h"
 
+#include "diff/constants.h"
 #include "diff/statistics/scale.h"
 #include "diff/verdict/any_load.h"
 #include "diff/verdict/changes.h"
@@ -25,14 +26,11 @@
  * have sentences of their own.
  */
 
-/* A total that is proven to differ by less than this is a minor change. */
-static const double minor_total_percent = 1;
-
 /* ---- The verdict ---- */
 
 static bool total_is_minor(const struct diff *diff)
 {
-	return fabs(diff->total.delta) < minor_total_percent / 100 * diff->total.base;
+	return fabs(diff->total.delta) < verdict_minor_total_percent / 100 * diff->total.base;
 }
 
 static bool verdict_decide_total(struct diff_build *build, const struct proven *proven, struct error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/waiting.h"
 
+#include "diff/constants.h"
 #include "diff/metric.h"
 #include "diff/verdict/sentences.h"
 #include "diff/verdict/size.h"
@@ -10,12 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-/* A function waits at one site if that has this share of its difference; it mostly waits there from half on. */
-static const double whole_share = 0.8, greater_share = 0.5;
-
-/* A part of wall-clock time that changed by less than this share of the total is called unchanged. */
-static const double least_share = 0.01;
 
 enum { MAX_NAME_COLUMNS = 80, MAX_NAME_BYTES = 400 };
 
@@ -48,9 +43,9 @@ static bool carries(const struct diff *diff, const struct diff_wait_site *site)
 				   *of_function = &diff->functions[site->function].total;
 
 	return (verdict_waiting_is_proven(of_function, site->delta) &&
-		       fabs(site->delta) >= greater_share * fabs(of_function->delta)) ||
+		       fabs(site->delta) >= waiting_greater_share * fabs(of_function->delta)) ||
 	       (verdict_waiting_is_proven(of_class, site->delta) &&
-		       fabs(site->delta) >= greater_share * fabs(of_class->delta));
+		       fabs(site->delta) >= waiting_greater_share * fabs(of_class->delta));
 }
 
 /*
@@ -141,7 +136,7 @@ void waiting_append_most(const struct diff *diff, double delta, struct buffer *t
 		const struct diff_wait_site *site = &diff->wait_sites[i];
 
 		if (site->function == PROFILE_NONE || waiting_is_apart(diff, site->wait_class) ||
-			site->delta / delta < greater_share)
+			site->delta / delta < waiting_greater_share)
 			continue;
 		buffer_append_string(text, ", most of all ");
 		verdict_waiting_append_name(diff, site->function, text);
@@ -157,9 +152,6 @@ static void note_site(struct diff *diff, const struct diff_wait_site *site)
 }
 
 /* ---- The total ---- */
-
-/* A second site is worth naming from this share of the difference on. */
-static const double second_share = 0.2;
 
 /* Appends "`Cache::get` waits longer for the lock `cache_lock`, held by `Cache::evict`: +31 ms per run, 62 %". */
 static void append_site_change(const struct diff_build *build, const struct diff_wait_site *site, struct buffer *text)
@@ -184,7 +176,7 @@ static void append_sites(struct diff_build *build, double delta, struct buffer *
 	append_site_change(build, site, text);
 	buffer_append_string(text, diff->total.delta > 0 ? " of the increase" : " of the decrease");
 	next = find_site_from(diff, (size_t)(site - diff->wait_sites) + 1, PROFILE_WAIT_NONE, delta);
-	if (!next || next->delta / diff->total.delta < second_share)
+	if (!next || next->delta / diff->total.delta < waiting_second_share)
 		return;
 	buffer_append_string(text, "; ");
 	append_site_change(build, next, text);
@@ -194,7 +186,7 @@ static void append_sites(struct diff_build *build, double delta, struct buffer *
 static void verdict_waiting_append_part(
 	const struct diff_build *build, double delta, const char *what, struct buffer *text)
 {
-	if (fabs(delta) < least_share * build->diff->total.base) {
+	if (fabs(delta) < waiting_least_share * build->diff->total.base) {
 		buffer_printf(text, "%s unchanged", what);
 		return;
 	}
@@ -259,9 +251,9 @@ static enum waiting_subject choose_subject(const struct diff *diff, const struct
 	const struct diff_estimate *whole = site ? &diff->functions[site->function].total : NULL;
 
 	if (!site || !verdict_waiting_is_proven(whole, site->delta) ||
-		fabs(site->delta) < greater_share * fabs(whole->delta))
+		fabs(site->delta) < waiting_greater_share * fabs(whole->delta))
 		return SUBJECT_CLASS;
-	return fabs(site->delta) >= whole_share * fabs(whole->delta) ? SUBJECT_SITE : SUBJECT_FUNCTION;
+	return fabs(site->delta) >= waiting_whole_share * fabs(whole->delta) ? SUBJECT_SITE : SUBJECT_FUNCTION;
 }
 
 /* Appends what a sentence is about: "`Cache::get` waits for the lock `cache_lock`, held by `Cache::evict`". */
@@ -307,7 +299,7 @@ static const struct diff_wait_site *find_below(
 
 		if (site->function != PROFILE_NONE && is_in_metric(diff, site->wait_class) &&
 			site->delta * estimate->delta > 0 &&
-			delta_below(build, site, id) / estimate->delta >= whole_share)
+			delta_below(build, site, id) / estimate->delta >= waiting_whole_share)
 			return site;
 	}
 	return NULL;
@@ -324,7 +316,7 @@ static const struct diff_wait_site *verdict_waiting_find_reason(const struct dif
 	*subject = choose_subject(diff, site);
 	if (of_frame != PROFILE_WAIT_NONE ||
 		(site && (diff->waiting == DIFF_WAITING_ALL ||
-				 fabs(site->delta) >= greater_share * fabs(estimate->delta))))
+				 fabs(site->delta) >= waiting_greater_share * fabs(estimate->delta))))
 		return site;
 	*subject = SUBJECT_BELOW;
 	return find_below(build, function, estimate);

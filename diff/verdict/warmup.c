@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/warmup.h"
 
+#include "diff/constants.h"
 #include "diff/metric.h"
 #include "diff/statistics/sums.h"
 #include "diff/words.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Compiling is busy above this part of the time, and has become less below this part of what it was. */
-static const double least_share = 0.1, most_left = 0.5;
 
 enum { HALVES = 2 };
 
@@ -84,12 +82,12 @@ static double compiling(const struct diff *diff, enum diff_side side)
 /* Returns whether compiling was busy, and became less in the second half. */
 static bool is_busy(const double parts[HALVES])
 {
-	return fmax(parts[0], parts[1]) >= least_share;
+	return fmax(parts[0], parts[1]) >= warmup_least_share;
 }
 
 static bool becomes_less(const double parts[HALVES])
 {
-	return parts[1] <= most_left * parts[0];
+	return parts[1] <= warmup_most_left * parts[0];
 }
 
 /*
@@ -106,7 +104,7 @@ static void describe_halves(
 	for (size_t i = 0; i < 2 && text[0] == '\0'; i++) {
 		const double parts[HALVES] = { all[i][0] / halves->all[0], all[i][1] / halves->all[1] };
 		bool is_less_elsewhere = i == 0 && compiling(build->diff, side == DIFF_BASE ? DIFF_HEAD : DIFF_BASE) <=
-							   most_left * compiling(build->diff, side);
+							   warmup_most_left * compiling(build->diff, side);
 
 		if (!is_busy(parts) || !(becomes_less(parts) || is_less_elsewhere))
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/warnings.h"
 
+#include "diff/constants.h"
 #include "diff/match/detail.h"
 #include "diff/match/interrupts.h"
 #include "diff/metric.h"
@@ -17,18 +18,6 @@
 
 #include <math.h>
 #include <string.h>
-
-/* Limits in percent of samples, or in points between the sides, above which a comparison is in doubt. */
-static const double max_lost_percent = 1;
-static const double max_cut_points = 5;
-static const double max_unknown_points = 5;
-static const double max_unsampled_points = 5; /* of the CPU time */
-static const double max_interrupt_points = 3;
-static const double max_cpu_wait_points = 10;
-
-/* Largest ratio of the durations, or numbers of threads, of both sides. */
-static const double max_duration_ratio = 4;
-static const double max_thread_ratio = 2;
 
 /* Notes on files come first, and leave room for all others. */
 enum { MAX_WARNINGS = 24 + DIFF_SIDES * (PROFILE_MAX_NOTES + 1), MAX_FACT_BYTES = 120 };
@@ -125,7 +114,7 @@ static void check_lost(struct diff_build *build, enum diff_side side)
 	double lost = (double)quality->lost, all = lost + (double)quality->samples;
 	char text[160];
 
-	if (all <= 0 || lost / all * 100 < max_lost_percent)
+	if (all <= 0 || lost / all * 100 < warnings_max_lost_percent)
 		return;
 	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with a lower -F", diff_side_name(side),
 		lost / all * 100);
@@ -159,7 +148,7 @@ static bool check_unsampled(struct diff_build *build, struct error *err)
 	CLEANUP(buffer_deinit) struct buffer text = BUFFER_INIT(1000);
 	bool is_doubt = build_two_sided(build) && !build->options.like &&
 			fabs(unsampled_percent(build->profiles[DIFF_BASE]) -
-				unsampled_percent(build->profiles[DIFF_HEAD])) >= max_unsampled_points;
+				unsampled_percent(build->profiles[DIFF_HEAD])) >= warnings_max_unsampled_points;
 
 	append_unsampled(build, DIFF_BASE, &text);
 	append_unsampled(build, DIFF_HEAD, &text);
@@ -186,7 +175,7 @@ static void compare_cut(struct diff_build *build)
 			return;
 		cut[side] = 100 - profile_quality_whole_percent(&build->profiles[side]->quality);
 	}
-	if (fabs(cut[0] - cut[1]) < max_cut_points)
+	if (fabs(cut[0] - cut[1]) < warnings_max_cut_points)
 		return;
 	snprintf(text, sizeof(text),
 		"%.1f %% of base's stacks and %.1f %% of head's are not whole, so total times (with all that a function calls) are not comparable",
@@ -342,7 +331,7 @@ static bool compare_unknown(struct diff_build *build, struct error *err)
 	bool differ, is_made, is_said;
 
 	sum_unknown(build->diff, unknown, made);
-	differ = fabs(unknown[0] - unknown[1]) >= max_unknown_points;
+	differ = fabs(unknown[0] - unknown[1]) >= warnings_max_unknown_points;
 	is_made = differ && fabs(made[0] - made[1]) > fabs(unknown[0] - unknown[1]) / 2;
 	if (!warnings_compare_nameless(build, is_made, &is_said, err))
 		return false;
@@ -377,7 +366,7 @@ static void compare_interrupts(struct diff_build *build)
 	bool head_busier = head > base;
 	char text[240];
 
-	if (!(fabs(head - base) >= max_interrupt_points))
+	if (!(fabs(head - base) >= warnings_max_interrupt_points))
 		return;
 	snprintf(text, sizeof(text),
 		"interrupts took %.1f %% of %s's time and %.1f %% of %s's: the machine was busier during %s, so changes below about %.0f %% cannot be told from its disturbance",
@@ -409,7 +398,7 @@ static void compare_waiting_for_cpus(struct diff_build *build)
 	base = waiting_for_cpu_percent(build, DIFF_BASE);
 	head = waiting_for_cpu_percent(build, DIFF_HEAD);
 	head_busier = head > base;
-	if (fabs(head - base) < max_cpu_wait_points)
+	if (fabs(head - base) < warnings_max_cpu_wait_points)
 		return;
 	snprintf(text, sizeof(text),
 		"threads that could run waited for a CPU for %.0f %% of the time in %s and %.0f %% in %s: busier CPUs make threads wait longer for locks too",
@@ -462,7 +451,7 @@ static void compare_durations(struct diff_build *build)
 		return;
 	}
 	if (base_whole || base <= 0 || head <= 0 ||
-		(base < head * max_duration_ratio && head < base * max_duration_ratio))
+		(base < head * warnings_max_duration_ratio && head < base * warnings_max_duration_ratio))
 		return;
 	snprintf(text, sizeof(text),
 		"base was recorded for %.1f s and head for %.1f s; the longer one may include rare events that the other missed",
@@ -496,7 +485,8 @@ static void warnings_compare_threads(struct diff_build *build)
 
 	warnings_count_threads(build, DIFF_BASE, &base);
 	warnings_count_threads(build, DIFF_HEAD, &head);
-	if (fabs(base - head) < 2 || (base < head * max_thread_ratio && head < base * max_thread_ratio))
+	if (fabs(base - head) < 2 ||
+		(base < head * warnings_max_thread_ratio && head < base * warnings_max_thread_ratio))
 		return;
 	snprintf(text, sizeof(text), "base ran %.0f thread%s%s and head %.0f, so waiting and contention may differ",
 		base, base < 1.5 ? "" : "s", build->profiles[DIFF_BASE]->run_count > 1 ? " per run" : "", head);
