@@ -73,3 +73,15 @@ static const double evidence_factor_samples = 10, evidence_profile_samples = 20;
 static const double evidence_factor_same = .7;
 /* Rows of one program are not independent: as many as this count for one factor, and fewer tell none of a profile. */
 static const double evidence_factor_rows = 6;
+
+/*
+ * Over a series of profiles: how many times as probable a change is where something is known to have begun, as at
+ * another profile; how many changes a program has that no row shows yet, which keep positions possible that none has;
+ * how many rows changed and did not, as the prior of the part of rows that did; and how many of those changed bit by
+ * bit: conventions.
+ */
+static const double evidence_known_position = 10, evidence_other_changes = 2;
+static const struct {
+	double changed, same;
+} evidence_changed_prior = { 1, 19 };
+static const double evidence_trend_part = .05;

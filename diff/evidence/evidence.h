@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * One model of evidence: what is proven to differ between two sides of profiles.
@@ -151,3 +152,92 @@ struct evidence_member {
  * program spends most of its time in is asked first.
  */
 void evidence_family(struct evidence_member *members, size_t count);
+
+/* ---- Series of profiles ---- */
+
+/*
+ * Profiles of one program in order of time: between which two of them did a row begin to cost more or less?
+ *
+ * The position of a change is a parameter of the model. The evidence of one position is that of a comparison
+ * (evidence_weigh_row()) of all profiles before it with all behind it, back to the row's change before and on to the
+ * next one. Positions have probabilities, which add up to 1: a change is more likely where something is known to have
+ * begun, and where other functions changed. A position that was looked for pays for that: its p is divided by its
+ * probability. Positions at which a row's own code changed are a question of their own, as in a comparison: they pay
+ * for each other alone, and rows are a family with those whose code changed too.
+ *
+ * A single profile on one side tells a change only where something is known to have begun with it, or where it is the
+ * newest, which may be the first one of a change. Elsewhere three do, and two at the beginning.
+ */
+
+struct evidence_series {
+	size_t count; /* of profiles */
+	/* [profile] factors that the rows' work has in common (evidence_profile_factors()); NULL: of a load */
+	const double *factors;
+	const double *loads;        /* [profile] the logarithm of the work for each second; NULL: it is not known */
+	const uint32_t *starts;     /* [profile] which start of the program it is of; those of one follow each other */
+	const bool *is_known;       /* [profile] something is known to have begun with it: a deploy, a start */
+	const bool *is_barred;      /* [profile] no change is looked for before it */
+	const double *samples;      /* [profile] of all that the program did */
+	enum evidence_class totals; /* EVIDENCE_TOTAL and the like */
+};
+
+/* A row over all profiles. Arrays are borrowed. */
+struct evidence_series_row {
+	enum evidence_class class;
+	const double *samples;  /* [profile] */
+	const double *work;     /* [profile] more than 0, times the common factor; that of a total without */
+	uint32_t group;         /* rows of one function have the same, and follow each other */
+	const bool *is_changed; /* [profile] its code is known to be another one than before; NULL: in none */
+	bool is_self;           /* none of its time is that of another such row */
+	bool is_total;          /* all that the program did, which is a question of its own; its counts are certain */
+};
+
+/* Profiles [from, at) and [at, to) of a row. */
+struct evidence_split {
+	size_t from, at, to;
+};
+
+/* A proven change. The logarithms are of what is behind it over what is before it, beyond the common factor. */
+struct evidence_change {
+	uint32_t row;
+	struct evidence_split split;
+	double p; /* of the split, with what the search for its position costs */
+	double q; /* the false discovery rate over all rows and positions */
+	double effect, low, high;
+};
+
+/*
+ * Finds the changes of all rows that are proven at a false discovery rate, in order of rows and time. Changes share
+ * their positions' probabilities, found by expectation maximisation. `changes` is owned by the caller. Returns their
+ * number.
+ */
+size_t evidence_series_search(const struct evidence_series *series, const struct evidence_series_row *rows,
+	size_t count, double rate, struct evidence_change **changes);
+
+/*
+ * Weighs the newest profile of each row alone, against all since changes[row].split.from: p and q are those of a
+ * comparison. Fills changes: [row].
+ */
+void evidence_series_newest(const struct evidence_series *series, const struct evidence_series_row *rows, size_t count,
+	struct evidence_change *changes);
+
+/*
+ * Weighs a split as the comparison of its sides. Profiles of one start share what that decided, so that they are one
+ * where starts are compared, and their own within one.
+ */
+void evidence_weigh_split(const struct evidence_series *series, const struct evidence_series_row *row,
+	const struct evidence_split *split, struct evidence *evidence);
+
+/*
+ * Weighs two stretches of profiles that need not follow each other; the one of `base` lies before. Returns how much
+ * better a change explains them than none (evidence_gain()).
+ */
+double evidence_gain_between(const struct evidence_series *series, const struct evidence_series_row *row,
+	const size_t base[2], const size_t head[2]);
+
+/*
+ * Returns whether a straight line of the logarithm explains a row better than the changes at `ats`, by the criterion of
+ * Schwarz (1978). Finds the logarithm of the cost of one unit of work at both ends.
+ */
+bool evidence_is_trend(const struct evidence_series *series, const struct evidence_series_row *row, const size_t *ats,
+	size_t count, double *first, double *last);

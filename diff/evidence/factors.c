@@ -18,18 +18,25 @@ static struct sums factor_sums(const struct evidence_counts *side)
 
 /* ---- Of a profile within its side ---- */
 
-/* Finds the weighted median of how much more than their side's mean the rows have in a profile. */
-static double profile_factor(
-	const struct evidence_row *rows, size_t count, int side, size_t profile, struct weighted_value *values)
+/* Returns how many samples of a row its side has for one unit of work; 0: too few to tell a factor. */
+static double profile_rate(const struct evidence_counts *counts)
+{
+	struct sums sums = factor_sums(counts);
+
+	return sums.samples >= evidence_profile_samples * (double)counts->count ? sums.samples / sums.work : 0;
+}
+
+/* Finds the weighted median of how much more than their side's mean the rows have in a profile. rates: [row] */
+static double profile_factor(const struct evidence_row *rows, const double *rates, size_t count, int side,
+	size_t profile, struct weighted_value *values)
 {
 	size_t used = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct evidence_counts *counts = &rows[i].sides[side];
-		struct sums sums = factor_sums(counts);
-		double mean = sums.samples / sums.work * counts->work[profile];
+		double mean = rates[i] * counts->work[profile];
 
-		if (sums.samples >= evidence_profile_samples * (double)counts->count && counts->samples[profile] > 0)
+		if (mean > 0 && counts->samples[profile] > 0)
 			values[used++] = (struct weighted_value){ log(counts->samples[profile] / mean), sqrt(mean) };
 	}
 	return (double)used >= evidence_factor_rows ? weighted_median(values, used) : 0;
@@ -38,13 +45,16 @@ static double profile_factor(
 void evidence_profile_factors(const struct evidence_row *rows, size_t count, double *factors[EVIDENCE_SIDES])
 {
 	CLEANUP(cleanup_free) struct weighted_value *values = memory_alloc((count + 1) * sizeof(*values));
+	CLEANUP(cleanup_free) double *rates = memory_alloc((count + 1) * sizeof(*rates));
 
 	for (int side = 0; side < EVIDENCE_SIDES && count > 0; side++) {
 		size_t profiles = rows[0].sides[side].count;
 		double sum = 0;
 
+		for (size_t i = 0; i < count; i++)
+			rates[i] = profiles > 0 ? profile_rate(&rows[i].sides[side]) : 0;
 		for (size_t i = 0; i < profiles; i++)
-			sum += factors[side][i] = profile_factor(rows, count, side, i, values);
+			sum += factors[side][i] = profile_factor(rows, rates, count, side, i, values);
 		for (size_t i = 0; i < profiles; i++)
 			factors[side][i] -= sum / (double)profiles;
 	}

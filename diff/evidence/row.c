@@ -7,10 +7,9 @@
 #include "diff/evidence/spreads.h"
 #include "diff/probability/probability.h"
 
-/* Returns the variance that the common factor and the load add to a row's. */
-static double row_follow_variance(const struct evidence_row *row, const struct evidence_factor *factor)
+double row_follow_variance(enum evidence_class class, const struct evidence_factor *factor)
 {
-	double scatter = row->class < EVIDENCE_TOTAL ? evidence_load_scatter * factor->load : 0;
+	double scatter = class < EVIDENCE_TOTAL ? evidence_load_scatter * factor->load : 0;
 
 	return factor->variance + evidence_square(evidence_follow * factor->mean) + evidence_square(scatter);
 }
@@ -103,7 +102,7 @@ static double late_part(const struct evidence_row *row)
 void row_weigh(const struct evidence_row *row, const double priors[static EVIDENCE_SPREADS],
 	const struct evidence_factor *factor, struct evidence *e)
 {
-	double follow = row_follow_variance(row, factor);
+	double follow = row_follow_variance(row->class, factor);
 	double least_p = 0;
 
 	*e = (struct evidence){ .p = 1 };
