@@ -435,17 +435,17 @@ static void put_pairs(struct document *d, const struct history_words *words, con
 	document_put(d, DOCUMENT_NOTE, "");
 }
 
-/* Writes the command for the latest point with an open change. */
+/* Writes the command for the point of the largest open change. */
 static void put_command(struct document *d, const struct history_words *words, const struct render_history *input)
 {
-	const struct history_change *newest = history_words_newest(words->series);
+	const struct history_change *largest = history_words_largest(words->series);
 	size_t before;
 
-	if (!newest)
+	if (!largest)
 		return;
-	buffer_append_string(&d->words, "The call paths behind the newest: " DOCUMENT_CODE);
+	buffer_append_string(&d->words, "The call paths behind the largest: " DOCUMENT_CODE);
 	before = d->words.size;
-	history_words_command(words, input, newest->point, &d->words);
+	history_words_command(words, input, largest->point, &d->words);
 	/* A command that is cut off cannot be run. */
 	if (d->words.size - before > COMMAND_BYTES)
 		d->words.size = 0;

@@ -82,15 +82,15 @@ static void append_values(const struct history_words *w, const struct history_ch
 		buffer_printf(out, " (%s)", history_words_delta(change).text);
 }
 
-/* Returns the largest change of a function at the point of the newest one, where that is of the total. */
-static const struct history_change *above_all(const struct history_words *w, const struct history_change *newest)
+/* Returns the largest change of a function at the point of the largest one, where that is of the total. */
+static const struct history_change *above_all(const struct history_words *w, const struct history_change *largest)
 {
 	const struct history_series *series = w->series;
 
-	for (size_t i = 0; newest->function == HISTORY_WHOLE && i < series->change_count; i++)
-		if (series->changes[i].function != HISTORY_WHOLE && series->changes[i].point == newest->point &&
+	for (size_t i = 0; largest->function == HISTORY_WHOLE && i < series->change_count; i++)
+		if (series->changes[i].function != HISTORY_WHOLE && series->changes[i].point == largest->point &&
 			history_words_is_open(&series->changes[i]) &&
-			history_words_is_more(&series->changes[i]) == history_words_is_more(newest))
+			history_words_is_more(&series->changes[i]) == history_words_is_more(largest))
 			return &series->changes[i];
 	return NULL;
 }
@@ -102,16 +102,16 @@ static void history_sentences_append_name(const struct history_words *w, uint32_
 	buffer_append_byte(out, '`');
 }
 
-static void append_newest(const struct history_words *w, struct buffer *out)
+static void append_largest(const struct history_words *w, struct buffer *out)
 {
-	const struct history_change *change = history_words_newest(w->series), *most;
+	const struct history_change *change = history_words_largest(w->series), *most;
 	const char *fact;
 
 	if (!change)
 		return;
 	fact = history_words_fact(w, change);
 	most = above_all(w, change);
-	buffer_append_string(out, " The newest: ");
+	buffer_append_string(out, " The largest: ");
 	if (change->function == HISTORY_WHOLE)
 		buffer_append_string(out, history_sentences_metric_words(w));
 	else
@@ -182,7 +182,7 @@ void history_words_verdict(const struct history_words *w, struct buffer *out)
 	if (count.went > 0)
 		buffer_printf(out, "; %zu came and went", count.went);
 	buffer_append_byte(out, '.');
-	append_newest(w, out);
+	append_largest(w, out);
 }
 
 /* ---- Parts ---- */

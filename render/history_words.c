@@ -276,12 +276,24 @@ struct history_words_count history_words_count(const struct history_series *seri
 	return count;
 }
 
-const struct history_change *history_words_newest(const struct history_series *series)
+/* Returns how much of the usual total a change is of. */
+static double history_words_size(const struct history_series *series, const struct history_change *change)
 {
-	for (size_t i = 0; i < series->change_count; i++)
-		if (history_words_is_open(&series->changes[i]))
-			return &series->changes[i];
-	return NULL;
+	return fabs(change->delta) * (change->function == HISTORY_WHOLE ? 100 / series->typical_total : 1);
+}
+
+const struct history_change *history_words_largest(const struct history_series *series)
+{
+	const struct history_change *largest = NULL;
+
+	for (size_t i = 0; i < series->change_count; i++) {
+		const struct history_change *change = &series->changes[i];
+
+		if (history_words_is_open(change) &&
+			(!largest || history_words_size(series, change) > history_words_size(series, largest)))
+			largest = change;
+	}
+	return largest;
 }
 
 const char *history_words_fact(const struct history_words *w, const struct history_change *change)

@@ -86,8 +86,8 @@ struct history_words_count {
 };
 struct history_words_count history_words_count(const struct history_series *series);
 
-/* Returns the first open change at the latest point that has one; NULL: none is open. */
-const struct history_change *history_words_newest(const struct history_series *series);
+/* Returns the open change that is the largest part of the usual total; NULL: none is open. */
+const struct history_change *history_words_largest(const struct history_series *series);
 
 /* Returns whether a change is open that began at a point. */
 bool history_words_has_open(const struct history_series *series, size_t point);
@@ -105,7 +105,7 @@ void history_words_facts(const struct history_words *w, struct buffer *out);
 void history_words_of_changes(const struct history_words *w, struct buffer *out);
 
 /*
- * Appends the answer: "checkout: 3 changes are open: 2 cost more, 1 costs less; 1 came and went. The newest: …". Not
+ * Appends the answer: "checkout: 3 changes are open: 2 cost more, 1 costs less; 1 came and went. The largest: …". Not
  * cleaned.
  */
 void history_words_verdict(const struct history_words *w, struct buffer *out);
