@@ -28,15 +28,9 @@ __attribute__((format(printf, 5, 6))) bool notices_add(
 COMMON_MUST_CHECK
 bool series_find(struct history_build *build, struct error *err);
 
-/* Chooses the scale and fills factor and typical_total. */
+/* Chooses the scale and fills sample_value, work, common, factor and typical_total. */
 COMMON_MUST_CHECK
 bool factors_fill(struct history_build *build, struct history_series *series, struct error *err);
-
-/*
- * Estimates how fast the machine was in each profile of a series whose work is counted: the logarithm of the typical
- * cost of its functions, to which any number may be added. `*is_known`: enough functions tell.
- */
-void factors_speed(const struct history *history, const struct history_series *series, double *speed, bool *is_known);
 
 /* Fills points with the deploys. */
 COMMON_MUST_CHECK

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_MAGIC = 0x5349484b, CACHE_VERSION = 2, MAX_FINDINGS = 10000, MAX_FINDING_BYTES = 1 << 20 };
+enum { CACHE_MAGIC = 0x5349484b, CACHE_VERSION = 3, MAX_FINDINGS = 10000, MAX_FINDING_BYTES = 1 << 20 };
 
 /* The greatest size of one file: a tenth of a directory of caches. */
 static const size_t max_cache_bytes = (size_t)256 << 20;

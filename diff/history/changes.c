@@ -1,149 +1,245 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/history/changes.h"
 
-#include "diff/history/rhythm.h"
-#include "diff/probability/probability.h"
+#include "diff/history/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Two points that are that near are one: where a change began is known to a profile. */
-enum { POINT_RADIUS = 1 };
-
-/* Assumed relative standard deviation of a service's total between two starts of it (diff/statistics/floor.c). */
-static const double whole_process_rsd = 0.1;
-
 /* The fact of a point of which nothing else is known. */
 static const char started[] = "another process";
-
-/* What is still there is judged at this level, by itself. */
-static const double still_there = 0.05;
 
 struct finding {
 	struct history_build *build;
 	struct history *history;
 	struct history_series *series;
-	struct tested_rows rows;
-	uint32_t *processes;
-	bool *is_deploy, *is_barred;
-	double process_rsd;
-	struct history_candidates candidates;
+	struct history_rows rows;
+	struct evidence_change *proven; /* owned; of all rows, in order of rows and time */
+	size_t proven_count;
 };
 
 static void finding_deinit(struct finding *f)
 {
 	rows_deinit(&f->rows);
-	free(f->processes);
-	free(f->is_deploy);
-	free(f->is_barred);
-	free(f->candidates.items);
+	free(f->proven);
 }
 
-/* ---- The search ---- */
+/* ---- Code ---- */
 
-/* A deploy that nothing else tells of starts the program anew, unless every profile does. */
-static void mark_starts(struct finding *f)
+static uint64_t fingerprint_near(const struct finding *f, uint32_t function, size_t from, size_t to)
 {
-	size_t count = f->series->count, starts = 0;
+	bool is_backwards = from > to;
 
-	for (size_t i = 1; f->processes && i < count; i++)
-		starts += f->processes[i] != f->processes[i - 1];
-	for (size_t i = 1; starts > 0 && starts * 2 < count && i < count; i++)
-		f->is_deploy[i] |= f->processes[i] != f->processes[i - 1];
+	for (size_t i = from; i != to; i += is_backwards ? (size_t)-1 : 1) {
+		const struct summary_row *row =
+			summary_row_of(series_summary(f->history, f->series, is_backwards ? i - 1 : i), function);
+
+		if (row && row->fingerprint)
+			return row->fingerprint;
+	}
+	return 0;
 }
 
-static size_t count_known(const struct finding *f)
+static bool is_absent(const struct evidence_series_row *row, size_t from, size_t to)
 {
-	size_t known = 0;
-
-	for (size_t i = 0; i < f->series->count; i++)
-		known += f->is_deploy[i];
-	return known;
+	for (size_t i = from; i < to; i++)
+		if (row->samples[i] > 0)
+			return false;
+	return true;
 }
 
-static void history_changes_prepare(struct finding *f)
+/* Returns what is known of the code of a row's function. */
+static enum history_code code_at(const struct finding *f, const struct evidence_change *change)
+{
+	const struct evidence_series_row *row = &f->rows.weighed[change->row];
+	uint32_t function = f->rows.items[change->row].function;
+	uint64_t before, after;
+
+	if (function == HISTORY_WHOLE)
+		return HISTORY_CODE_UNKNOWN;
+	if (is_absent(row, change->split.from, change->split.at))
+		return HISTORY_CODE_NEW;
+	if (is_absent(row, change->split.at, change->split.to))
+		return HISTORY_CODE_GONE;
+	before = fingerprint_near(f, function, change->split.at, change->split.from);
+	after = fingerprint_near(f, function, change->split.at, change->split.to);
+	if (!before || !after)
+		return HISTORY_CODE_UNKNOWN;
+	return before == after ? HISTORY_CODE_SAME : HISTORY_CODE_CHANGED;
+}
+
+/* ---- Values ---- */
+
+/* The changes of one row. */
+struct row_changes {
+	const struct finding *f;
+	const struct evidence_change *items;
+	size_t count;
+	const struct evidence_series_row *row;
+	const double *values; /* [profile] as history_values() has them */
+	double least_effect;  /* that matters, in their unit */
+};
+
+/* Returns the mean value of a stretch, in which profiles count by their work. */
+static double mean_of(const struct row_changes *r, size_t from, size_t to)
+{
+	const double *factor = r->f->series->factor;
+	double values = 0, work = 0;
+
+	for (size_t i = from; i < to; i++) {
+		/* A profile without any time has no factor. */
+		values += factor[i] > 0 ? r->values[i] / factor[i] : 0;
+		work += factor[i] > 0 ? 1 / factor[i] : 0;
+	}
+	return work > 0 ? values / work : 0;
+}
+
+/* Returns how many profiles of [at, to) lie beyond all of [from, at), in the direction of the change. */
+static size_t count_agreeing(const double *values, const struct evidence_split *split, bool is_more)
+{
+	double edge = values[split->from];
+	size_t agree = 0;
+
+	for (size_t i = split->from; i < split->at; i++)
+		edge = is_more ? fmax(edge, values[i]) : fmin(edge, values[i]);
+	for (size_t i = split->at; i < split->to; i++)
+		agree += is_more ? values[i] > edge : values[i] < edge;
+	return agree;
+}
+
+/* Returns the end of the stretch behind a change of the row. */
+static size_t stretch_end(const struct row_changes *r, size_t change)
+{
+	return change + 1 < r->count ? r->items[change + 1].split.at : r->f->series->count;
+}
+
+/* Finds the later change from which on no change explains what is before this one better. */
+static bool has_gone(const struct row_changes *r, size_t change, size_t *where)
+{
+	const size_t before[2] = { change > 0 ? r->items[change - 1].split.at : 0, r->items[change].split.at };
+
+	for (*where = change + 1; *where < r->count; ++*where) {
+		const size_t later[2] = { r->items[*where].split.at, stretch_end(r, *where) };
+		double left = mean_of(r, later[0], later[1]) - mean_of(r, before[0], before[1]);
+
+		if (fabs(left) < r->least_effect ||
+			evidence_gain_between(&r->f->rows.model, r->row, before, later) <= 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the difference that a logarithm of the ratio makes of the larger of two values. */
+static double difference_of(const struct history_change *change, double log_ratio)
+{
+	return change->after > change->before ? change->after * -expm1(-log_ratio) : change->before * expm1(log_ratio);
+}
+
+/* Makes a change; its points are the profiles before which they lie. `is_return`: [change] it only ends an earlier one.
+ */
+static struct history_change change_of(const struct row_changes *r, size_t index, bool *is_return)
+{
+	const struct evidence_change *found = &r->items[index];
+	const struct evidence_split *split = &found->split;
+	const struct history_row *row = &r->f->rows.items[found->row];
+	size_t count = r->f->series->count, where;
+	struct history_change made = {
+		.function = row->function,
+		.is_self = row->is_self,
+		.point = split->at,
+		.went = SIZE_MAX,
+		.before = mean_of(r, split->from, split->at),
+		.after = mean_of(r, split->at, split->to),
+		.last = mean_of(r, r->items[r->count - 1].split.at, count),
+		.q = found->q,
+		.of = split->to - split->at,
+		.code = code_at(r->f, found),
+	};
+	/* What all functions have in common is part of the values. */
+	double common = made.before > 0 && made.after > 0 ? log(made.after / made.before) - found->effect : 0;
+
+	made.delta = made.after - made.before;
+	made.ci_low = fmin(difference_of(&made, found->low + common), made.delta);
+	made.ci_high = fmax(difference_of(&made, found->high + common), made.delta);
+	made.agree = count_agreeing(r->values, split, made.delta > 0);
+	if (has_gone(r, index, &where)) {
+		made.went = r->items[where].split.at;
+		is_return[where] = true;
+	}
+	return made;
+}
+
+static void history_changes_add_change(struct finding *f, const struct history_change *change)
 {
 	struct history_series *series = f->series;
 
-	f->is_deploy = memory_zeroed(series->count, sizeof(*f->is_deploy));
-	f->is_barred = memory_zeroed(series->count, sizeof(*f->is_barred));
-	processes_number(f->history, series, &f->processes);
-	for (size_t i = 0; i < series->point_count; i++)
-		f->is_deploy[series->points[i].at] = true;
-	mark_starts(f);
-	for (size_t i = 1; i < series->count; i++) {
-		int64_t time = series_summary(f->history, series, i)->start_unix_ns;
+	series->changes = memory_resize(series->changes, series->change_count + 1, sizeof(*series->changes));
+	series->changes[series->change_count++] = *change;
+}
 
-		f->is_barred[i] = time != 0 && time == series_summary(f->history, series, i - 1)->start_unix_ns;
+/* Tells of a row that drifts; self time and the total of a function drift together. */
+static bool add_drift(struct finding *f, const struct row_changes *r)
+{
+	struct history_series *series = f->series;
+	const struct history_row *row = &f->rows.items[r->items[0].row];
+	CLEANUP(cleanup_free) size_t *ats = memory_alloc(r->count * sizeof(*ats));
+	struct history_drift drift = { .function = row->function, .q = 1 };
+	double first, last, mean = mean_of(r, 0, series->count), samples = 0, work = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		ats[i] = r->items[i].split.at;
+		drift.q = fmin(drift.q, r->items[i].q);
 	}
-	rows_fill(f->build, series, f->is_deploy, &f->rows);
-	rhythm_remove(f->build, &f->rows);
-	speed_remove(f->build, &f->rows);
-	noise_fill(&f->rows);
-	processes_number(f->history, series, &f->processes);
-	processes_vary(f->history, &f->rows, f->processes, &f->process_rsd);
+	if (!evidence_is_trend(&f->rows.model, r->row, ats, r->count, &first, &last))
+		return false;
+	for (size_t i = 0; i < series->count; i++) {
+		samples += r->row->samples[i];
+		work += r->row->work[i];
+	}
+	drift.first = mean * exp(first) * work / samples;
+	drift.last = mean * exp(last) * work / samples;
+	if (series->drift_count > 0 && series->drifts[series->drift_count - 1].function == drift.function)
+		return true;
+	series->drifts = memory_resize(series->drifts, series->drift_count + 1, sizeof(*series->drifts));
+	series->drifts[series->drift_count++] = drift;
+	return true;
 }
 
-/* Some rows at a time, as threads are free. */
-enum { ROWS_AT_A_TIME = 64 };
-
-struct searching {
-	const struct history_search *search;
-	struct history_candidates *found; /* [stretch of rows] */
-};
-
-static void search_stretch(void *context, size_t stretch)
+/* Makes the changes of one row, which are in order of time. */
+static void row_changes_make(struct finding *f, const struct evidence_change *items, size_t count)
 {
-	struct searching *s = context;
-	size_t end = (stretch + 1) * ROWS_AT_A_TIME, count = s->search->rows->count;
+	const struct history_row *row = &f->rows.items[items[0].row];
+	CLEANUP(cleanup_free) bool *is_return = memory_zeroed(count, sizeof(*is_return));
+	CLEANUP(cleanup_free) double *values = memory_alloc(f->series->count * sizeof(*values));
+	struct row_changes r = { f, items, count, &f->rows.weighed[items[0].row], values,
+		f->build->options.min_effect_points *
+			(row->function == HISTORY_WHOLE ? f->series->typical_total / 100 : 1) };
 
-	for (size_t row = stretch * ROWS_AT_A_TIME; row < end && row < count; row++)
-		search_row(s->search, (uint32_t)row, &s->found[stretch]);
-}
+	history_values(f->history, f->series, row->function, row->is_self, values);
+	if (add_drift(f, &r))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct history_change change;
 
-/* Takes the candidates in order of rows, whichever thread found them. */
-static void take_candidates(struct finding *f, const struct searching *searching, size_t stretches)
-{
-	for (size_t i = 0; i < stretches; i++) {
-		const struct history_candidates *found = &searching->found[i];
-
-		ARRAY_GROW(&f->candidates.items, &f->candidates.capacity, f->candidates.count + found->count + 1);
-		for (size_t k = 0; k < found->count; k++)
-			f->candidates.items[f->candidates.count++] = found->items[k];
+		if (is_return[i])
+			continue;
+		change = change_of(&r, i, is_return);
+		if (fabs(change.delta) >= r.least_effect)
+			history_changes_add_change(f, &change);
 	}
 }
 
-static void search_all(struct finding *f)
+static void all_changes(struct finding *f)
 {
-	struct history_search search = { f->build, &f->rows, f->is_deploy, f->is_barred, f->processes, f->process_rsd,
-		whole_process_rsd, f->build->options.q };
-	size_t stretches = f->rows.count / ROWS_AT_A_TIME + 1;
-	struct searching searching = { &search, memory_zeroed(stretches, sizeof(*searching.found)) };
-
-	work_pool_run(0, stretches, search_stretch, &searching);
-	take_candidates(f, &searching, stretches);
-	for (size_t i = 0; i < stretches; i++)
-		free(searching.found[i].items);
-	free(searching.found);
-	discovery_adjust(f->history, &f->rows, &f->candidates, count_known(f));
+	for (size_t from = 0, to; from < f->proven_count; from = to) {
+		for (to = from + 1; to < f->proven_count && f->proven[to].row == f->proven[from].row;)
+			to++;
+		row_changes_make(f, &f->proven[from], to - from);
+	}
 }
 
 /* ---- Points ---- */
-
-static int history_changes_by_p(const void *a, const void *b)
-{
-	const struct history_candidate *x = a, *y = b;
-
-	return x->p != y->p ? ORDER(x->p, y->p) : x->row != y->row ? ORDER(x->row, y->row) : ORDER(x->at, y->at);
-}
-
-static int by_row(const void *a, const void *b)
-{
-	const struct history_candidate *x = a, *y = b;
-
-	return x->row != y->row ? ORDER(x->row, y->row) : ORDER(x->at, y->at);
-}
 
 static int history_changes_by_at(const void *a, const void *b)
 {
@@ -152,241 +248,45 @@ static int history_changes_by_at(const void *a, const void *b)
 	return ORDER(x->at, y->at);
 }
 
-static void keep_proven(struct finding *f)
+/* Finds the point before a profile; SIZE_MAX: there is none. */
+static size_t point_at(const struct history_series *series, size_t at)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < f->candidates.count; i++) {
-		if (f->candidates.items[i].q <= f->build->options.q)
-			f->candidates.items[kept++] = f->candidates.items[i];
-	}
-	f->candidates.count = kept;
-}
-
-/* Returns the point that is nearest to `at`, within the radius; NULL: there is none. */
-static const struct history_point *point_near(const struct history_series *series, size_t at)
-{
-	const struct history_point *nearest = NULL;
-
-	for (size_t i = 0; i < series->point_count; i++) {
-		const struct history_point *point = &series->points[i];
-		size_t distance = point->at > at ? point->at - at : at - point->at;
-
-		if (distance == 0)
+	for (size_t point = 0; point < series->point_count; point++)
+		if (series->points[point].at == at)
 			return point;
-		if (distance <= POINT_RADIUS && !nearest)
-			nearest = point;
-	}
-	return nearest;
+	return SIZE_MAX;
 }
 
-/* Places the most significant ones first: they know best where a change is, and the others follow them. */
+static bool points_add(struct finding *f, size_t at, struct error *err)
+{
+	struct history_series *series = f->series;
+	struct history_point *made;
+
+	if (at == SIZE_MAX || point_at(series, at) != SIZE_MAX)
+		return true;
+	series->points = memory_resize(series->points, series->point_count + 1, sizeof(*series->points));
+	made = &series->points[series->point_count++];
+	*made = (struct history_point){ .at = at };
+	return facts_changed(f->history, series, at, &made->fact, err) &&
+	       (made->fact || !f->rows.model.is_known[at] ||
+		       string_table_add(f->history->strings, started, strlen(started), &made->fact, err));
+}
+
+/* Makes the points of all changes. */
 static bool points_place(struct finding *f, struct error *err)
 {
 	struct history_series *series = f->series;
 
-	if (f->candidates.count > 0)
-		qsort(f->candidates.items, f->candidates.count, sizeof(*f->candidates.items), history_changes_by_p);
-	for (size_t i = 0; i < f->candidates.count; i++) {
-		struct history_candidate *candidate = &f->candidates.items[i];
-		const struct history_point *near = point_near(series, candidate->at);
-		struct history_point *grown;
-
-		if (near) {
-			candidate->at = near->at;
-			candidate->is_deploy = f->is_deploy[near->at];
-			continue;
-		}
-		grown = memory_resize(series->points, series->point_count + 1, sizeof(*grown));
-		series->points = grown;
-		grown[series->point_count] = (struct history_point){ .at = candidate->at };
-		if (!facts_changed(f->history, series, candidate->at, &grown[series->point_count].fact, err) ||
-			(candidate->is_deploy && !grown[series->point_count].fact &&
-				!string_table_add(f->history->strings, started, strlen(started),
-					&grown[series->point_count].fact, err)))
+	for (size_t i = 0; i < series->change_count; i++)
+		if (!points_add(f, series->changes[i].point, err) || !points_add(f, series->changes[i].went, err))
 			return false;
-		series->point_count++;
-	}
 	if (series->point_count > 0)
 		qsort(series->points, series->point_count, sizeof(*series->points), history_changes_by_at);
+	for (size_t i = 0; i < series->change_count; i++) {
+		series->changes[i].point = point_at(series, series->changes[i].point);
+		series->changes[i].went = point_at(series, series->changes[i].went);
+	}
 	return true;
-}
-
-static size_t point_at(const struct history_series *series, size_t at)
-{
-	size_t point = 0;
-
-	while (series->points[point].at != at)
-		point++;
-	return point;
-}
-
-/* ---- Changes of one row ---- */
-
-static struct contrast contrast_between(
-	const struct finding *f, const struct tested_row *row, size_t from, size_t at, size_t to)
-{
-	return contrast_of(&f->rows, row, from, at, to, f->processes,
-		row->function == HISTORY_WHOLE ? whole_process_rsd : f->process_rsd);
-}
-
-/* Returns how many profiles of [at, to) lie beyond all of [from, at), in the direction of the change. */
-static size_t count_agreeing(const struct tested_row *row, size_t from, size_t at, size_t to, bool is_more)
-{
-	double edge = row->values[from];
-	size_t agree = 0;
-
-	for (size_t i = from; i < at; i++)
-		edge = is_more ? fmax(edge, row->values[i]) : fmin(edge, row->values[i]);
-	for (size_t i = at; i < to; i++)
-		agree += is_more ? row->values[i] > edge : row->values[i] < edge;
-	return agree;
-}
-
-/* Compares the mean of [from, to), and of [from2, to2) as `after`, as if they followed each other. */
-static bool differ(const struct finding *f, const struct tested_row *row, const size_t first[2], const size_t second[2])
-{
-	double means[2], variance = 0, delta;
-
-	for (int side = 0; side < 2; side++) {
-		const size_t *stretch = side == 0 ? first : second;
-		double weights = 0, values = 0;
-
-		for (size_t i = stretch[0]; i < stretch[1]; i++) {
-			weights += noise_weight(&f->rows, row, i);
-			values += noise_weight(&f->rows, row, i) * row->values[i];
-		}
-		means[side] = values / weights;
-		variance += row->scale * row->mean * row->mean * row->dependence / weights;
-	}
-	delta = means[1] - means[0];
-	return fabs(delta) >= row->least_effect && tail_two_sided(delta / sqrt(variance), row->freedom) < still_there;
-}
-
-static bool has_gone(const struct finding *f, const struct tested_row *row, const size_t *edges, size_t change,
-	size_t count, size_t *where)
-{
-	const size_t before[2] = { edges[change], edges[change + 1] };
-
-	for (size_t later = change + 1; later < count; later++) {
-		const size_t stretch[2] = { edges[later + 1], edges[later + 2] };
-
-		if (!differ(f, row, before, stretch)) {
-			*where = later;
-			return true;
-		}
-	}
-	return false;
-}
-
-static void history_changes_add_change(struct finding *f, const struct history_change *change)
-{
-	struct history_series *series = f->series;
-	struct history_change *grown = memory_resize(series->changes, series->change_count + 1, sizeof(*grown));
-
-	series->changes = grown;
-	grown[series->change_count++] = *change;
-}
-
-/* `edges`: 0, the points of the row, the end. `is_return`: [change] it only ends an earlier one. */
-static struct history_change change_of(const struct finding *f, const struct history_candidate *candidate,
-	const size_t *edges, size_t change, size_t count, bool *is_return)
-{
-	const struct tested_row *row = &f->rows.items[candidate->row];
-	size_t from = edges[change], at = edges[change + 1], to = edges[change + 2], where = 0;
-	struct contrast contrast = contrast_between(f, row, from, at, to);
-	struct contrast last = contrast_between(f, row, from, edges[count], edges[count + 1]);
-	double half = tail_quantile(tail_of_interval, contrast.freedom) * contrast.error;
-	struct history_change made = {
-		.function = row->function,
-		.is_self = row->is_self,
-		.point = point_at(f->series, at),
-		.went = SIZE_MAX,
-		.before = contrast.before,
-		.after = contrast.after,
-		.last = last.after,
-		.delta = contrast.after - contrast.before,
-		.ci_low = contrast.after - contrast.before - half,
-		.ci_high = contrast.after - contrast.before + half,
-		.q = candidate->q,
-		.of = to - at,
-		.code = code_at(f->history, &f->rows, row, from, at, to),
-	};
-
-	made.agree = count_agreeing(row, from, at, to, made.delta > 0);
-	if (has_gone(f, row, edges, change, count, &where)) {
-		made.went = point_at(f->series, edges[where + 1]);
-		is_return[where] = true;
-	}
-	return made;
-}
-
-static void add_drift(struct finding *f, const struct history_drift *drift)
-{
-	struct history_series *series = f->series;
-	struct history_drift *grown = memory_resize(series->drifts, series->drift_count + 1, sizeof(*grown));
-
-	/* Self time and the total of a function drift together. */
-	if (grown && series->drift_count > 0 && grown[series->drift_count - 1].function == drift->function) {
-		series->drifts = grown;
-		return;
-	}
-	series->drifts = grown;
-	grown[series->drift_count++] = *drift;
-}
-
-/* Makes the candidates of one row, in order of time, each point once. */
-static void row_changes(struct finding *f, const struct history_candidate *candidates, size_t count)
-{
-	struct tested_row *row = &f->rows.items[candidates[0].row];
-	CLEANUP(cleanup_free) size_t *edges = memory_alloc((count + 2) * sizeof(*edges));
-	CLEANUP(cleanup_free) bool *is_return = memory_zeroed(count, sizeof(*is_return));
-	struct history_drift drift = { 0 };
-	size_t found = 0;
-
-	row->scale = candidates[0].scale;
-	edges[0] = 0;
-	edges[count + 1] = f->series->count;
-	drift.q = 1;
-	for (size_t i = 0; i < count; i++) {
-		edges[i + 1] = candidates[i].at;
-		found += !candidates[i].is_deploy;
-		drift.q = fmin(drift.q, candidates[i].q);
-	}
-	if (drift_explains(&f->rows, row, edges + 1, count, found, &drift)) {
-		add_drift(f, &drift);
-		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct history_change change;
-
-		if (is_return[i])
-			continue;
-		change = change_of(f, &candidates[i], edges, i, count, is_return);
-		if (fabs(change.delta) >= row->least_effect)
-			history_changes_add_change(f, &change);
-	}
-}
-
-static void all_changes(struct finding *f)
-{
-	struct history_candidate *items = f->candidates.items;
-	size_t count = 0;
-
-	if (f->candidates.count == 0)
-		return;
-	qsort(items, f->candidates.count, sizeof(*items), by_row);
-	for (size_t i = 0; i < f->candidates.count; i++) {
-		if (count == 0 || items[count - 1].row != items[i].row || items[count - 1].at != items[i].at)
-			items[count++] = items[i];
-		else
-			items[count - 1].q = fmin(items[count - 1].q, items[i].q);
-	}
-	for (size_t from = 0, to; from < count; from = to) {
-		for (to = from + 1; to < count && items[to].row == items[from].row;)
-			to++;
-		row_changes(f, &items[from], to - from);
-	}
 }
 
 /* ---- What is listed ---- */
@@ -438,14 +338,14 @@ bool changes_find(struct history_build *build, struct history_series *series, st
 	CLEANUP(finding_deinit)
 	struct finding f = { .build = build, .history = build->history, .series = series };
 
-	if (series->count >= 2) {
-		history_changes_prepare(&f);
-		search_all(&f);
-		keep_proven(&f);
-		if (!points_place(&f, err))
-			return false;
-		all_changes(&f);
-	}
+	if (series->count < 2)
+		return true;
+	rows_fill(build->history, series, &f.rows);
+	f.proven_count =
+		evidence_series_search(&f.rows.model, f.rows.weighed, f.rows.count, build->options.q, &f.proven);
+	all_changes(&f);
+	if (!points_place(&f, err))
+		return false;
 	join_self_and_total(series);
 	if (series->change_count > 0)
 		qsort(series->changes, series->change_count, sizeof(*series->changes), by_importance);

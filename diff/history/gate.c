@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/history/history.h"
+#include "diff/history/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,103 +66,83 @@ static void gate_say_unknown(const struct history *history, const struct diff_ga
 			gate->function);
 }
 
-/* Compares a row's newest value with the median and the span of all values before it. */
-struct newest {
-	double value, usual, least, most;
+/* The newest profile of a series, asked alone, against those since the last change of each row. */
+struct gate_newest {
+	struct history_rows rows;
+	struct evidence_change *items; /* owned: [row] */
 };
 
-static int history_gate_compare_values(const void *left, const void *right)
+static void gate_newest_deinit(struct gate_newest *newest)
 {
-	const double *a = left, *b = right;
-
-	return ORDER(*a, *b);
+	rows_deinit(&newest->rows);
+	free(newest->items);
 }
 
-static struct newest gate_newest(const struct history *history, const struct history_series *series, uint32_t function,
-	bool is_self, double *values)
+/* Returns the first profile since the last change of a row before the newest profile. */
+static size_t gate_begin_of(const struct history_series *series, const struct history_row *row)
 {
-	size_t former = series->count - 1;
-	double value;
+	size_t begin = 0;
 
-	history_values(history, series, function, is_self, values);
-	value = values[former];
-	qsort(values, former, sizeof(*values), history_gate_compare_values);
-	return (struct newest){ value, values[former / 2], values[0], values[former - 1] };
+	for (size_t i = 0; i < series->change_count; i++) {
+		const struct history_change *change = &series->changes[i];
+		size_t points[] = { change->point, change->went };
+
+		for (size_t k = 0; k < 2 && change->function == row->function && change->is_self == row->is_self; k++)
+			if (points[k] != SIZE_MAX && series->points[points[k]].at + 1 < series->count &&
+				series->points[points[k]].at > begin)
+				begin = series->points[points[k]].at;
+	}
+	return begin;
 }
 
-/*
- * Returns whether the newest value is beyond a limit and stands out, although one profile proves nothing: it lies above
- * all the former ones. Of a rule about any function it is the one of many that does so by chance, and has to lie above
- * them by more than they differ among themselves, and by as much as five samples in a thousand are.
- */
-static bool gate_stands_out(const struct history_series *series, uint32_t function, const struct newest *newest,
-	const struct diff_gate *gate)
+static void gate_newest_init(
+	const struct history *history, const struct history_series *series, struct gate_newest *newest)
 {
-	static const double least_points = 0.5;
-	double excess = newest->value - newest->most;
-
-	if (excess <= 0 || newest->value <= newest->usual * (1 + gate->percent / 100))
-		return false;
-	if (function == HISTORY_WHOLE)
-		return excess * 100 >= least_points * series->typical_total;
-	return excess >= least_points && (gate->function || excess > newest->most - newest->least);
+	rows_fill(history, series, &newest->rows);
+	newest->items = memory_zeroed(newest->rows.count + 1, sizeof(*newest->items));
+	for (size_t i = 0; i < newest->rows.count; i++)
+		newest->items[i].split.from = gate_begin_of(series, &newest->rows.items[i]);
+	evidence_series_newest(&newest->rows.model, newest->rows.weighed, newest->rows.count, newest->items);
 }
 
-static bool gate_is_proven(const struct history_series *series, uint32_t function)
+static double gate_percent_of(const struct evidence_change *change)
 {
-	for (size_t i = 0; i < series->change_count; i++)
-		if (series->changes[i].function == function && series->changes[i].went == SIZE_MAX)
-			return true;
-	return false;
+	return 100 * expm1(change->effect);
 }
 
-static void gate_say_open(const struct history *history, const struct history_series *series, uint32_t function,
-	const struct newest *newest, const struct diff_gate *gate, struct buffer *said)
+static void gate_say_open(const struct history *history, const struct history_series *series,
+	const struct gate_newest *newest, size_t row, const struct diff_gate *gate, struct buffer *said)
 {
 	const struct summary_set *set = history->set;
-	double unit = function == HISTORY_WHOLE ? 100 / series->typical_total : 1;
+	uint32_t function = newest->rows.items[row].function;
 
 	buffer_printf(said,
-		"the limit of %g %% on %s is not decided: it takes %.1f %% of the usual total with %s, and took at most %.1f %% before, "
-		"which a single profile does not prove; record that build at least twice more\n",
+		"the limit of %g %% on %s is not decided: it grew by %.1f %% with %s, which is likely, and among all profiles not proven by a single one; record that build at least twice more\n",
 		gate->percent,
 		function == HISTORY_WHOLE ? "the total" : summary_string(set, set->functions[function].shown),
-		newest->value * unit, summary_string(set, set->items[series->profiles[series->count - 1]].name),
-		newest->most * unit);
+		gate_percent_of(&newest->items[row]),
+		summary_string(set, set->items[series->profiles[series->count - 1]].name));
 }
 
 /*
- * Returns whether a limit of the series is not decided, also for want of memory; the row that stands out most is told.
+ * Returns whether a limit of the series is not decided: asked alone the newest profile is beyond it, and among all
+ * positions that is not proven. The row that grew most likely is told.
  */
 static bool gate_is_open(const struct history *history, const struct history_series *series,
-	const struct diff_gate *gate, struct buffer *said)
+	const struct gate_newest *newest, const struct diff_gate *gate, struct buffer *said)
 {
-	uint32_t count = (uint32_t)history->set->function_count, worst = HISTORY_WHOLE;
-	CLEANUP(cleanup_free) double *values = memory_zeroed(series->count, sizeof(*values));
-	struct newest most = { 0 };
-	bool found = false;
+	size_t found = SIZE_MAX;
 
-	if (!values) {
-		buffer_printf(said, "the limit of %g %% is not decided: out of memory\n", gate->percent);
-		return true;
-	}
-	for (uint32_t i = 0; i <= count; i++) {
-		uint32_t function = i < count ? i : HISTORY_WHOLE;
-		struct newest newest;
-
-		if (!gate_is_about(history, gate, function) || gate_is_proven(series, function))
+	for (size_t i = 0; i < newest->rows.count; i++) {
+		if (!gate_is_about(history, gate, newest->rows.items[i].function) || newest->items[i].q > history->q ||
+			gate_percent_of(&newest->items[i]) <= gate->percent)
 			continue;
-		newest = gate_newest(history, series, function, true, values);
-		if (!gate_stands_out(series, function, &newest, gate) ||
-			(found && newest.value - newest.most <= most.value - most.most))
-			continue;
-		found = true;
-		worst = function;
-		most = newest;
+		if (found == SIZE_MAX || newest->items[i].p < newest->items[found].p)
+			found = i;
 	}
-	if (found)
-		gate_say_open(history, series, worst, &most, gate, said);
-	return found;
+	if (found != SIZE_MAX)
+		gate_say_open(history, series, newest, found, gate, said);
+	return found != SIZE_MAX;
 }
 
 /* ---- All limits ---- */
@@ -188,9 +168,16 @@ enum history_gate_result history_gate_judge(
 	}
 	if (failed)
 		return HISTORY_GATE_EXCEEDED;
-	for (size_t i = 0; i < history->series_count; i++)
-		for (size_t g = 0; g < count && history->series[i].count >= LEAST_PROFILES; g++)
-			open |= gate_is_open(history, &history->series[i], &gates[g], said);
+	for (size_t i = 0; i < history->series_count && count > 0; i++) {
+		const struct history_series *series = &history->series[i];
+		CLEANUP(gate_newest_deinit) struct gate_newest newest = { 0 };
+
+		if (series->count < LEAST_PROFILES)
+			continue;
+		gate_newest_init(history, series, &newest);
+		for (size_t g = 0; g < count; g++)
+			open |= gate_is_open(history, series, &newest, &gates[g], said);
+	}
 	if (open)
 		return HISTORY_GATE_OPEN;
 	if (judged || count == 0)

@@ -12,6 +12,8 @@ static const double default_min_effect_points = 0.1;
 static void series_deinit(struct history_series *series)
 {
 	free(series->profiles);
+	free(series->work);
+	free(series->common);
 	free(series->factor);
 	free(series->points);
 	free(series->changes);
@@ -73,6 +75,8 @@ bool history_create(const struct summary_set *set, const struct history_options 
 		build.options.q = step_up_default_q;
 	if (build.options.min_effect_points <= 0)
 		build.options.min_effect_points = default_min_effect_points;
+	made->period_ns = build.options.period_ns;
+	made->q = build.options.q;
 	made->strings = string_table_begin(HISTORY_MAX_STRING_BYTES);
 	if (!history_fill(&build, err))
 		return false;

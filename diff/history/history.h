@@ -10,17 +10,17 @@
 
 /*
  * The history of a program: series of profiles over time, and where in them functions began to cost more or less, with
- * proof. docs/decisions/90-summaries.md tells why.
+ * proof. docs/decisions/90-summaries.md and 124 tell why.
  *
  * - A series is of one thing: the same command or service, metric, event, frequency, CPU model and kind of machine.
  *   Others are series of their own.
  * - A point lies between two profiles that follow each other. At a *deploy* the program itself changed (its version,
- *   commit, image, or the build ids of its own binaries): it is tested as such, without a search. Any other point is
- *   *found*, and its test pays for the search.
+ *   commit, image, or the build ids of its own binaries), which is a reason to expect a change there.
  * - Values are per request where all profiles of the series counted requests, per run where each is of whole commands,
  *   else relative to one factor of load for each profile, which functions that did not change show; then there is no
  *   test of the total.
- * - What is proven is proven at a false discovery rate over all functions and points of a series.
+ * - What is proven is what the model of evidence proves (diff/evidence/evidence.h), which weighs a point as the
+ *   comparison of the profiles on both sides of it.
  */
 
 /* Adds the summary of a profile to a set. ERROR_USAGE: it has no such metric; ERROR_EMPTY: no time in it. */
@@ -88,10 +88,13 @@ struct history_series {
 	uint32_t facts;   /* string: "cpu-clock, 997 Hz, AMD EPYC 7763" */
 	size_t *profiles; /* owned; [index in the series] which summary of the set, in order of time */
 	size_t count;
-	enum diff_scale_mode scale;     /* PER_REQUEST, PER_RUN or ROBUST */
-	double *factor;                 /* owned; [index] values times this are comparable with each other */
-	double typical_total;           /* scaled; points are percent of it */
-	struct history_point *points;   /* owned; in order of time; also those without a change */
+	enum diff_scale_mode scale;   /* PER_REQUEST, PER_RUN or ROBUST */
+	double sample_value;          /* what a sample is worth in the metric's unit */
+	double *work;                 /* owned; [index] requests or runs; of ROBUST samples, by which shares are told */
+	double *common;               /* owned; [index] the logarithm of what all functions take more there */
+	double *factor;               /* owned; [index] values times this are comparable with each other */
+	double typical_total;         /* scaled; points are percent of it */
+	struct history_point *points; /* owned; in order of time; also those without a change */
 	struct history_change *changes; /* owned; open ones first, the latest point first, then by falling |delta| */
 	struct history_drift *drifts;   /* owned */
 	size_t point_count, change_count, drift_count;
@@ -102,6 +105,8 @@ struct history_series {
 struct history {
 	const struct summary_set *set; /* borrowed */
 	struct string_table *strings;  /* owned: those of the history; those of functions and profiles are the set's */
+	int64_t period_ns;             /* as history_options has it */
+	double q;                      /* as history_options has it, and never 0 */
 	struct history_series *series; /* owned; the longest first */
 	size_t series_count;
 	uint32_t *notices; /* owned; strings: of profiles that are in no series, and why */

@@ -3,10 +3,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
- * Values that follow a rhythm, as of day and night: what the same phase of each period has more or less than its period
- * is taken away, where profiles are compared with those of the same time (history_options.period_ns).
+ * Rows that follow a rhythm, as of day and night: what a phase has more than its periods, on average, is work that it
+ * does more, where profiles are compared with those of the same time (history_options.period_ns).
  */
 enum { PHASES = 24, MIN_PERIODS = 3 };
 
@@ -26,7 +27,6 @@ static size_t period_of(int64_t time, int64_t first, int64_t period)
 struct rhythm {
 	size_t *period, *phase; /* [profile] */
 	double *sums;           /* [period] */
-	size_t *counts;         /* [period] */
 	size_t periods;
 };
 
@@ -35,7 +35,6 @@ static void rhythm_deinit(struct rhythm *r)
 	free(r->period);
 	free(r->phase);
 	free(r->sums);
-	free(r->counts);
 }
 
 static void rhythm_init(
@@ -44,8 +43,7 @@ static void rhythm_init(
 	int64_t first = rhythm_time_of(history, series, 0);
 
 	*r = (struct rhythm){ memory_alloc(series->count * sizeof(size_t)),
-		memory_alloc(series->count * sizeof(size_t)), memory_alloc(series->count * sizeof(double)),
-		memory_alloc(series->count * sizeof(size_t)), 0 };
+		memory_alloc(series->count * sizeof(size_t)), memory_alloc(series->count * sizeof(double)), 0 };
 	for (size_t i = 0; i < series->count; i++) {
 		int64_t time = rhythm_time_of(history, series, i);
 		size_t own = period_of(time, first, period);
@@ -58,42 +56,48 @@ static void rhythm_init(
 	}
 }
 
-static void remove_from(const struct rhythm *r, double *values, size_t count)
+/* Fills a row's work with how much more of it there is in the phase of each profile. */
+static void fill_work(const struct rhythm *r, const struct evidence_series_row *row, double *work, size_t count)
 {
-	double offsets[PHASES] = { 0 };
+	double phases[PHASES][2] = { { 0 } };
 	size_t seen[PHASES] = { 0 };
+	CLEANUP(cleanup_free) double *all = memory_zeroed(r->periods + 1, sizeof(*all));
 
-	for (size_t p = 0; p < r->periods; p++) {
-		r->sums[p] = 0;
-		r->counts[p] = 0;
+	memset(r->sums, 0, r->periods * sizeof(*r->sums));
+	for (size_t i = 0; i < count; i++) {
+		r->sums[r->period[i]] += row->samples[i];
+		all[r->period[i]] += row->work[i];
 	}
 	for (size_t i = 0; i < count; i++) {
-		r->sums[r->period[i]] += values[i];
-		r->counts[r->period[i]]++;
-	}
-	for (size_t i = 0; i < count; i++) {
-		offsets[r->phase[i]] += values[i] - r->sums[r->period[i]] / (double)r->counts[r->period[i]];
+		phases[r->phase[i]][0] += row->samples[i];
+		phases[r->phase[i]][1] += row->work[i] * r->sums[r->period[i]] / all[r->period[i]];
 		seen[r->phase[i]]++;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (seen[r->phase[i]] >= MIN_PERIODS)
-			values[i] -= offsets[r->phase[i]] / (double)seen[r->phase[i]];
+		const double *phase = phases[r->phase[i]];
+		bool is_told = seen[r->phase[i]] >= MIN_PERIODS && phase[0] > 0 && phase[1] > 0;
+
+		work[i] = row->work[i] * (is_told ? phase[0] / phase[1] : 1);
 	}
 }
 
-void rhythm_remove(const struct history_build *build, struct tested_rows *rows)
+void rhythm_remove(const struct history *history, struct history_rows *rows)
 {
 	const struct history_series *series = rows->series;
-	int64_t period = build->options.period_ns;
+	int64_t period = history->period_ns;
 	struct rhythm r;
 
-	if (period <= 0 ||
-		rhythm_time_of(build->history, series, series->count - 1) - rhythm_time_of(build->history, series, 0) <
-			MIN_PERIODS * period)
+	if (period <= 0 || rhythm_time_of(history, series, series->count - 1) - rhythm_time_of(history, series, 0) <
+				   MIN_PERIODS * period)
 		return;
-	rhythm_init(&r, build->history, series, period);
-	for (size_t i = 0; i < rows->count; i++)
-		remove_from(&r, rows->items[i].values, series->count);
+	rhythm_init(&r, history, series, period);
+	rows->work = memory_alloc(rows->count * series->count * sizeof(*rows->work) + 1);
+	for (size_t i = 0; i < rows->count; i++) {
+		double *work = rows->work + i * series->count;
+
+		fill_work(&r, &rows->weighed[i], work, series->count);
+		rows->weighed[i].work = work;
+	}
 	rhythm_deinit(&r);
 }
 

@@ -1,190 +1,277 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/history/rows.h"
 
+#include "diff/history/rhythm.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/*
- * A function that changes by the least effect from one profile to the next has a mean of half of it in these two. One
- * that never has so much in two profiles that follow each other cannot have changed.
- */
-static const double least_share = 0.5;
+/* ---- Classes ---- */
 
-/* Rows with fewer samples cannot prove anything (diff/statistics/units.c). */
-static const double min_samples = 10;
-
-/* Sums over profiles, from which a row's mean and counting variance come. */
-struct history_rows_sums {
-	double largest;             /* mean of the totals of two neighbours, in percent */
-	size_t last;                /* the profile behind the last one that has the function */
-	double value;               /* its total there */
-	double self_errors, errors; /* sums of squared errors, scaled */
-	double self_sizes, sizes;   /* sums of factor times value: what counting variance is in proportion to */
-	double difference;          /* of total and self */
-	size_t index;               /* of its values; SIZE_MAX: it is not tested */
-};
-
-static double history_rows_percent_of(const struct history_series *series, size_t profile)
+static bool rows_is_compiled(const struct summary_function *function)
 {
-	return series->factor[profile] * 100 / series->typical_total;
+	enum profile_variation variation = profile_languages[function->language].variation;
+
+	return variation == PROFILE_VARIATION_V8 || variation == PROFILE_VARIATION_HOTSPOT;
 }
 
-static void sum_up(const struct history *history, const struct history_series *series, struct history_rows_sums *sums)
+static bool rows_are_of(const struct history *history, const struct history_series *series, const char *const *metrics)
 {
+	const char *metric = summary_string(history->set, series_summary(history, series, 0)->metric);
+
+	for (; *metrics; metrics++)
+		if (strcmp(metric, *metrics) == 0)
+			return true;
+	return false;
+}
+
+/* Waiting is all that the metric has, or part of it. */
+static bool rows_all_wait(const struct history *history, const struct history_series *series)
+{
+	return rows_are_of(history, series, (const char *const[]){ "off-cpu", "idle", NULL });
+}
+
+static bool rows_some_wait(const struct history *history, const struct history_series *series)
+{
+	return rows_are_of(history, series, (const char *const[]){ "off-cpu", "idle", "wall", NULL });
+}
+
+static enum evidence_class rows_class_of(
+	const struct history *history, const struct history_series *series, const struct history_row *row)
+{
+	const struct summary_set *set = history->set;
+	const struct summary_function *function = &set->functions[row->function];
+
+	if (rows_all_wait(history, series) ||
+		(rows_some_wait(history, series) && summary_string(set, function->module)[0] == '\0' &&
+			profile_wait_class_of_name(summary_string(set, function->name)) != PROFILE_WAIT_NONE))
+		return EVIDENCE_WAITING;
+	return rows_is_compiled(function) ? EVIDENCE_COMPILED : EVIDENCE_OTHER;
+}
+
+/* Returns whether code that is compiled at run time has a good part of the time. */
+static bool rows_are_compiled(const struct history *history, const struct history_series *series)
+{
+	static const double least_part = .125;
+	double compiled = 0, all = 0;
+
 	for (size_t i = 0; i < series->count; i++) {
 		const struct summary *summary = series_summary(history, series, i);
-		double factor = history_rows_percent_of(series, i);
+
+		for (size_t r = 0; r < summary->row_count; r++)
+			if (rows_is_compiled(&history->set->functions[summary->rows[r].function]))
+				compiled += summary->rows[r].self;
+		all += summary->total;
+	}
+	return compiled > least_part * all;
+}
+
+static enum evidence_class rows_class_of_total(const struct history *history, const struct history_series *series)
+{
+	return rows_some_wait(history, series)       ? EVIDENCE_WAITING
+	       : series->scale == DIFF_SCALE_PER_RUN ? EVIDENCE_TOTAL_COMMAND
+	       : rows_are_compiled(history, series)  ? EVIDENCE_TOTAL_COMPILED
+						     : EVIDENCE_TOTAL;
+}
+
+/* ---- The series ---- */
+
+/* Returns the logarithm of the requests for each second in each profile, on the heap; NULL: not known in all. */
+static double *rows_loads(const struct history *history, const struct history_series *series)
+{
+	double *loads = memory_alloc(series->count * sizeof(*loads));
+
+	for (size_t i = 0; i < series->count; i++) {
+		const struct summary *summary = series_summary(history, series, i);
+
+		if (series->scale != DIFF_SCALE_PER_REQUEST || summary->duration_ns <= 0) {
+			free(loads);
+			return NULL;
+		}
+		loads[i] = log(summary->requests / (double)summary->duration_ns);
+	}
+	return loads;
+}
+
+/* A deploy that nothing else tells of starts the program anew, unless every profile does. */
+static void rows_mark_known(const struct history_series *series, const uint32_t *starts, bool *is_known)
+{
+	size_t count = series->count, started = starts[count - 1];
+
+	for (size_t i = 0; i < series->point_count; i++)
+		is_known[series->points[i].at] = series->points[i].is_deploy;
+	for (size_t i = 1; started > 0 && started * 2 < count && i < count; i++)
+		is_known[i] |= starts[i] != starts[i - 1];
+}
+
+static void rows_fill_model(const struct history *history, struct history_rows *rows)
+{
+	const struct history_series *series = rows->series;
+	size_t count = series->count;
+	uint32_t *starts = memory_alloc(count * sizeof(*starts));
+	bool *is_known = memory_zeroed(count, sizeof(*is_known)), *is_barred = memory_zeroed(count, sizeof(*is_barred));
+	double *samples = memory_alloc(count * sizeof(*samples));
+
+	starts_number(history, series, starts);
+	rows_mark_known(series, starts, is_known);
+	for (size_t i = 0; i < count; i++) {
+		const struct summary *summary = series_summary(history, series, i);
+
+		samples[i] = fmax(summary->total / series->sample_value, 1e-9);
+		is_barred[i] = i > 0 && summary->start_unix_ns != 0 &&
+			       summary->start_unix_ns == series_summary(history, series, i - 1)->start_unix_ns;
+	}
+	rows->model = (struct evidence_series){ .count = count,
+		/* A load that nobody counted is none of the machine's. */
+		.factors = series->scale == DIFF_SCALE_ROBUST ? NULL : series->common,
+		.loads = rows_loads(history, series),
+		.starts = starts,
+		.is_known = is_known,
+		.is_barred = is_barred,
+		.samples = samples,
+		.totals = rows_class_of_total(history, series) };
+}
+
+/* ---- Functions ---- */
+
+/* What decides whether a function has rows. */
+struct rows_sums {
+	double samples, part; /* of all profiles; its largest part of one */
+	double beside;        /* time that is not its own */
+	size_t index;         /* of its rows; SIZE_MAX: none */
+};
+
+static size_t rows_choose(const struct history *history, const struct history_rows *rows, struct rows_sums *sums)
+{
+	size_t functions = history->set->function_count, chosen = 0;
+
+	for (size_t i = 0; i < rows->series->count; i++) {
+		const struct summary *summary = series_summary(history, rows->series, i);
 
 		for (size_t r = 0; r < summary->row_count; r++) {
 			const struct summary_row *row = &summary->rows[r];
-			struct history_rows_sums *s = &sums[row->function];
+			struct rows_sums *s = &sums[row->function];
 
-			s->largest = fmax(s->largest, (row->total * factor + (s->last == i ? s->value : 0)) / 2);
-			s->last = i + 1;
-			s->value = row->total * factor;
-			s->self_errors += pow(row->self_error * factor, 2);
-			s->errors += pow(row->total_error * factor, 2);
-			s->self_sizes += row->self * factor * factor;
-			s->sizes += row->total * factor * factor;
-			s->difference += fabs(row->total - row->self) * factor;
+			s->samples += row->total / rows->series->sample_value;
+			s->part = fmax(s->part, row->total / fmax(summary->total, 1));
+			s->beside += fabs(row->total - row->self);
 		}
 	}
-}
-
-static size_t history_rows_choose(const struct history_build *build, struct history_rows_sums *sums)
-{
-	const struct summary_set *set = build->history->set;
-	size_t chosen = 0;
-
-	for (size_t f = 0; f < set->function_count; f++) {
-		bool is_tested = !set->functions[f].interrupt &&
-				 sums[f].largest >= build->options.min_effect_points * least_share;
-
-		sums[f].index = is_tested ? chosen++ : SIZE_MAX;
-	}
+	for (size_t f = 0; f < functions; f++)
+		sums[f].index =
+			!history->set->functions[f].interrupt && evidence_is_hypothesis(sums[f].samples, sums[f].part)
+				? chosen++
+				: SIZE_MAX;
 	return chosen;
 }
 
-/* Fills the values of each chosen function: the self times of all profiles, then the totals. */
-static void fill_values(const struct history *history, const struct history_series *series,
-	const struct history_rows_sums *sums, double *values)
+/* Fills the samples of each chosen function: the self times of all profiles, then the totals. */
+static void rows_fill_samples(
+	const struct history *history, const struct history_rows *rows, const struct rows_sums *sums, double *samples)
 {
-	size_t n = series->count;
+	size_t n = rows->series->count;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct summary *summary = series_summary(history, series, i);
-		double factor = history_rows_percent_of(series, i);
+		const struct summary *summary = series_summary(history, rows->series, i);
 
 		for (size_t r = 0; r < summary->row_count; r++) {
-			const struct summary_row *row = &summary->rows[r];
-			size_t index = sums[row->function].index;
+			size_t index = sums[summary->rows[r].function].index;
 
 			if (index == SIZE_MAX)
 				continue;
-			values[2 * index * n + i] = row->self * factor;
-			values[(2 * index + 1) * n + i] = row->total * factor;
+			samples[2 * index * n + i] = summary->rows[r].self / rows->series->sample_value;
+			samples[(2 * index + 1) * n + i] = summary->rows[r].total / rows->series->sample_value;
 		}
 	}
 }
 
-static double history_rows_mean_of(const double *values, size_t count)
+/* Marks the profiles with which the code of each chosen function is another one than in the one before that has it. */
+static void rows_fill_changed(
+	const struct history *history, const struct history_rows *rows, const struct rows_sums *sums, bool *changed)
 {
-	double sum = 0;
+	size_t n = rows->series->count;
+	CLEANUP(cleanup_free)
+	uint64_t *before = memory_zeroed(history->set->function_count + 1, sizeof(*before));
 
-	for (size_t i = 0; i < count; i++)
-		sum += values[i];
-	return sum / (double)count;
-}
+	for (size_t i = 0; i < n; i++) {
+		const struct summary *summary = series_summary(history, rows->series, i);
 
-static void history_rows_add_row(struct tested_rows *rows, const struct tested_row *row)
-{
-	struct tested_row added = *row;
+		for (size_t r = 0; r < summary->row_count; r++) {
+			const struct summary_row *row = &summary->rows[r];
 
-	added.dependence = 1;
-	added.mean = history_rows_mean_of(row->values, rows->series->count);
-	if (added.mean <= 0)
-		return;
-	/* It was for a mean of 1, and for the factor of the row's unit. */
-	added.counting /= added.mean;
-	if (row->function != HISTORY_WHOLE)
-		added.counting *= 100 / rows->series->typical_total;
-	added.samples =
-		added.counting > 0
-			? (double)rows->series->count /
-				  (added.counting * history_rows_mean_of(rows->series->factor, rows->series->count))
-			: INFINITY;
-	if (added.samples >= min_samples)
-		rows->items[rows->count++] = added;
-}
-
-static double ratio_of(double errors, double sizes)
-{
-	return sizes > 0 ? errors / sizes : 0;
-}
-
-/* The error of the total is that of its rate by requests. */
-static void add_whole(const struct history_build *build, struct tested_rows *rows, double *values)
-{
-	const struct history_series *series = rows->series;
-	double errors = 0, sizes = 0;
-
-	for (size_t i = 0; i < series->count; i++) {
-		const struct summary *summary = series_summary(build->history, series, i);
-		double factor = series->factor[i];
-
-		values[i] = summary->total * factor;
-		errors += pow(summary->total_error * factor, 2);
-		sizes += values[i] * factor;
+			if (sums[row->function].index == SIZE_MAX || row->fingerprint == 0)
+				continue;
+			changed[sums[row->function].index * n + i] =
+				before[row->function] != 0 && before[row->function] != row->fingerprint;
+			before[row->function] = row->fingerprint;
+		}
 	}
-	history_rows_add_row(
-		rows, &(struct tested_row){ .function = HISTORY_WHOLE,
-			      .values = values,
-			      .counting = ratio_of(errors, sizes),
-			      .least_effect = build->options.min_effect_points / 100 * series->typical_total });
 }
 
-static void history_rows_add_function(const struct history_build *build, struct tested_rows *rows,
-	const struct history_rows_sums *sums, uint32_t function, double *values)
+static void rows_add(const struct history *history, struct history_rows *rows, uint32_t function, bool is_self,
+	const double *samples, const bool *changed)
 {
-	double least = build->options.min_effect_points;
+	struct history_row *row = &rows->items[rows->count];
+	bool is_total = function == HISTORY_WHOLE;
 
-	history_rows_add_row(rows, &(struct tested_row){ .function = function,
-					   .is_self = true,
-					   .values = values,
-					   .counting = ratio_of(sums->self_errors, sums->self_sizes),
-					   .least_effect = least });
-	/* A function that calls nothing is tested once. */
-	if (sums->difference > 0)
-		history_rows_add_row(rows, &(struct tested_row){ .function = function,
-						   .values = values + rows->series->count,
-						   .counting = ratio_of(sums->errors, sums->sizes),
-						   .least_effect = least });
+	*row = (struct history_row){ function, is_self };
+	rows->weighed[rows->count++] =
+		(struct evidence_series_row){ .class = is_total ? rows->model.totals
+								: rows_class_of(history, rows->series, row),
+			.samples = samples,
+			.work = is_total ? rows->series->work : rows->common_work,
+			.group = function,
+			.is_changed = changed,
+			.is_self = is_self,
+			.is_total = is_total };
 }
 
-void rows_fill(const struct history_build *build, const struct history_series *series, const bool *is_known,
-	struct tested_rows *rows)
+void rows_fill(const struct history *history, const struct history_series *series, struct history_rows *rows)
 {
-	const struct summary_set *set = build->history->set;
-	CLEANUP(cleanup_free) struct history_rows_sums *sums = memory_zeroed(set->function_count + 1, sizeof(*sums));
-	size_t chosen;
+	size_t functions = history->set->function_count, n = series->count, chosen;
+	CLEANUP(cleanup_free) struct rows_sums *sums = memory_zeroed(functions + 1, sizeof(*sums));
 
-	*rows = (struct tested_rows){ .series = series, .is_known = is_known };
-	sum_up(build->history, series, sums);
-	chosen = history_rows_choose(build, sums);
-	rows->items = memory_zeroed(2 * chosen + 1, sizeof(*rows->items));
-	rows->values = memory_zeroed((2 * chosen + 1) * series->count, sizeof(*rows->values));
-	fill_values(build->history, series, sums, rows->values);
+	*rows = (struct history_rows){ .series = series, .common_work = memory_alloc(n * sizeof(double)) };
+	rows_fill_model(history, rows);
+	for (size_t i = 0; i < n; i++)
+		rows->common_work[i] = series->work[i] * exp(series->common[i]);
+	chosen = rows_choose(history, rows, sums);
+	rows->items = memory_alloc((2 * chosen + 1) * sizeof(*rows->items));
+	rows->weighed = memory_alloc((2 * chosen + 1) * sizeof(*rows->weighed));
+	rows->samples = memory_zeroed(2 * chosen * n + 1, sizeof(*rows->samples));
+	rows->changed = memory_zeroed(chosen * n + 1, sizeof(*rows->changed));
+	rows_fill_samples(history, rows, sums, rows->samples);
+	rows_fill_changed(history, rows, sums, rows->changed);
 	if (series->scale != DIFF_SCALE_ROBUST)
-		add_whole(build, rows, rows->values + 2 * chosen * series->count);
-	for (uint32_t f = 0; f < set->function_count; f++) {
-		if (sums[f].index != SIZE_MAX)
-			history_rows_add_function(
-				build, rows, &sums[f], f, rows->values + 2 * sums[f].index * series->count);
+		rows_add(history, rows, HISTORY_WHOLE, false, rows->model.samples, NULL);
+	for (uint32_t f = 0; f < functions; f++) {
+		const double *samples;
+		const bool *changed;
+
+		if (sums[f].index == SIZE_MAX)
+			continue;
+		samples = rows->samples + 2 * sums[f].index * n;
+		changed = rows->changed + sums[f].index * n;
+		rows_add(history, rows, f, true, samples, changed);
+		/* A function that calls nothing is tested once. */
+		if (sums[f].beside > 0)
+			rows_add(history, rows, f, false, samples + n, changed);
 	}
+	rhythm_remove(history, rows);
 }
 
-void rows_deinit(struct tested_rows *rows)
+void rows_deinit(struct history_rows *rows)
 {
+	free((void *)rows->model.loads);
+	free((void *)rows->model.starts);
+	free((void *)rows->model.is_known);
+	free((void *)rows->model.is_barred);
+	free((void *)rows->model.samples);
 	free(rows->items);
-	free(rows->values);
+	free(rows->weighed);
+	free(rows->samples);
+	free(rows->work);
+	free(rows->common_work);
+	free(rows->changed);
 }

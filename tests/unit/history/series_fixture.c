@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/history/series_fixture.h"
 
+#include "diff/evidence/constants.h"
+#include "tests/calibration/program.h"
 #include "tests/unit/support/profile.h"
 
 #include <math.h>
@@ -9,6 +11,7 @@
 
 static const int64_t hour_ns = (int64_t)3600 * 1000000000, start_ns = (int64_t)1790000000 * 1000000000;
 static const double sample_ns = 1e6;
+enum { FIXTURE_MOST_FUNCTIONS = 4096 };
 
 static double uniform(uint64_t *state)
 {
@@ -67,7 +70,7 @@ static void add_functions(struct summary_set *set, size_t count)
 }
 
 /* Shares fall as 1, 1/2, 1/3, ... */
-static double share_of(const struct fixture *fixture, size_t function)
+double fixture_share(const struct fixture *fixture, size_t function)
 {
 	double sum = 0;
 
@@ -117,7 +120,8 @@ static void describe(struct summary_set *set, const struct fixture *fixture, str
 	summary->id[0] = profile + 1;
 	summary->start_unix_ns = start_ns + (int64_t)profile * (fixture->interval_ns ? fixture->interval_ns : hour_ns);
 	summary->duration_ns = 30 * (int64_t)1000000000;
-	summary->facts.command = string_of(set, "app --serve");
+	snprintf(text, sizeof(text), "pid %zu (app)", fixture->of_start ? profile / fixture->of_start + 1 : 0);
+	summary->facts.command = string_of(set, fixture->of_start ? text : "app --serve");
 	summary->facts.event = string_of(set, "cpu-clock");
 	summary->metric = string_of(set, "cpu");
 	summary->unit = string_of(set, "nanoseconds");
@@ -131,11 +135,32 @@ static void describe(struct summary_set *set, const struct fixture *fixture, str
 	}
 }
 
-static void add_profile(
-	struct summary_set *set, const struct fixture *fixture, size_t profile, uint64_t *state, double *moods)
+/* Draws by how much each function varies. */
+static void draw_spreads(const struct fixture *fixture, uint64_t *state, double *spreads)
+{
+	for (size_t f = 0; f < fixture->functions; f++) {
+		double left = uniform(state);
+		int k = 0;
+
+		while (fixture->draws_spreads && k + 1 < EVIDENCE_SPREADS &&
+			left > evidence_spread_priors[EVIDENCE_OTHER][k])
+			left -= evidence_spread_priors[EVIDENCE_OTHER][k++];
+		spreads[f] = fixture->draws_spreads ? evidence_spreads[k] : fixture->rsd;
+	}
+}
+
+/* What the functions of a history are like, beside the fixture. */
+struct fixture_functions {
+	double moods[FIXTURE_MOST_FUNCTIONS], spreads[FIXTURE_MOST_FUNCTIONS];
+};
+
+static void add_profile(struct summary_set *set, const struct fixture *fixture, size_t profile, uint64_t *state,
+	struct fixture_functions *functions)
 {
 	double load = fixture->load_spread > 1 ? 1 + (fixture->load_spread - 1) * uniform(state) : 1;
 	double r = fixture->correlation;
+	bool is_new = fixture->of_start == 0 || profile % fixture->of_start == 0;
+	double *moods = functions->moods;
 	struct summary *summary;
 	struct error err;
 
@@ -145,9 +170,10 @@ static void add_profile(
 		uint64_t fingerprint;
 		double factor = effect_on(fixture, f, profile, &fingerprint), count;
 
-		moods[f] = r * moods[f] + sqrt(1 - r * r) * normal(state);
-		count = poisson(
-			state, fixture->samples * load * share_of(fixture, f) * factor * exp(fixture->rsd * moods[f]));
+		if (is_new)
+			moods[f] = r * moods[f] + sqrt(1 - r * r) * normal(state);
+		count = poisson(state, fixture->samples * load * fixture_share(fixture, f) * factor *
+					       exp(functions->spreads[f] * moods[f]));
 		if (count == 0)
 			continue;
 		summary->total += count * sample_ns;
@@ -162,6 +188,15 @@ static void add_profile(
 			     &err),
 			&err);
 	}
+	if (fixture->has_main)
+		must(summary_add_row(set,
+			     &(struct summary_row){ .function = (uint32_t)fixture->functions,
+				     .fingerprint = 1,
+				     .total = summary->total,
+				     .self_error = 1,
+				     .total_error = 1 },
+			     &err),
+			&err);
 	if (fixture->counts_requests) {
 		summary->work = PROFILE_WORK_SOCKETS;
 		summary->requests = 1000 * load;
@@ -173,17 +208,122 @@ static void add_profile(
 struct summary_set *fixture_set(const struct fixture *fixture)
 {
 	uint64_t state = fixture->seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
-	double moods[4096] = { 0 };
+	static struct fixture_functions functions;
 	struct summary_set *set;
 	struct error err;
 
-	assert_true(fixture->functions <= 4096);
+	assert_true(fixture->functions <= FIXTURE_MOST_FUNCTIONS);
 	must(summary_set_create(&set, &err), &err);
-	add_functions(set, fixture->functions);
+	add_functions(set, fixture->functions + fixture->has_main);
+	draw_spreads(fixture, &state, functions.spreads);
 	for (size_t f = 0; f < fixture->functions; f++)
-		moods[f] = normal(&state);
+		functions.moods[f] = normal(&state);
 	for (size_t i = 0; i < fixture->profiles; i++)
-		add_profile(set, fixture, i, &state, moods);
+		add_profile(set, fixture, i, &state, &functions);
+	return set;
+}
+
+/* ---- Of recorded rows ---- */
+
+/* A profile between two of a program's restarts, or a little beyond: few were recorded, and none comes twice. */
+struct recorded_between {
+	const struct calibration_program *program;
+	size_t of[2];
+	double part;
+};
+
+static size_t draw_restart(const struct calibration_program *program, uint64_t *state)
+{
+	size_t starts = 0, chosen, of = 0;
+
+	for (size_t i = 0; i < program->recording_count; i++)
+		starts += program->recordings[i].condition == CALIBRATION_RESTART;
+	chosen = (size_t)(uniform(state) * (double)starts);
+	while (program->recordings[of].condition != CALIBRATION_RESTART || chosen-- > 0)
+		of++;
+	return of;
+}
+
+static double between(const struct recorded_between *b, double first, double second)
+{
+	return fmax(0, first + b->part * (second - first));
+}
+
+static double row_between(const struct recorded_between *b, size_t row)
+{
+	const double *samples = b->program->rows[row].samples;
+
+	return between(b, samples[b->of[0]], samples[b->of[1]]);
+}
+
+/* Adds a profile like one of the program's restarts. */
+static void add_recorded(struct summary_set *set, const struct fixture *fixture,
+	const struct calibration_program *program, size_t profile, uint64_t *state)
+{
+	const struct fixture_effect *effect = fixture->effect_count > 0 ? &fixture->effects[0] : NULL;
+	CLEANUP(cleanup_free) double *callees = memory_alloc((program->row_count + 1) * sizeof(*callees));
+	struct recorded_between b = { program, { draw_restart(program, state), draw_restart(program, state) },
+		1.6 * uniform(state) - .3 };
+	double added = 0, total = 0;
+	struct summary *summary;
+	struct error err;
+
+	must(summary_add_empty(set, &summary, &err), &err);
+	describe(set, fixture, summary, profile);
+	if (effect && is_in(effect, profile)) {
+		double own = row_between(&b, 2 * effect->function);
+
+		added = poisson(state, own * effect->factor) - own;
+	}
+	for (uint32_t f = 0; 2 * f + 1 < program->row_count; f++) {
+		double own = row_between(&b, 2 * f), all = row_between(&b, 2 * f + 1);
+		bool is_changed = effect && effect->function == f && is_in(effect, profile);
+		/* What has nearly all of the time calls the changed function. */
+		double self = is_changed ? own + added : poisson(state, own), beside = -1;
+
+		/* Callers of the same have the same. */
+		for (uint32_t g = 0; g < f && beside < 0; g++)
+			if (row_between(&b, 2 * g + 1) - row_between(&b, 2 * g) == all - own)
+				beside = callees[g];
+		callees[f] = beside < 0 ? poisson(state, fmax(all - own, 0)) : beside;
+		beside = callees[f];
+		if (!is_changed && all > .95 * program->recordings[b.of[0]].total && added != 0)
+			beside = fmax(beside + added, 0);
+		total += self;
+		if (self + beside > 0)
+			must(summary_add_row(set,
+				     &(struct summary_row){ .function = f,
+					     .self = self * sample_ns,
+					     .total = (self + beside) * sample_ns,
+					     .self_error = 1,
+					     .total_error = 1 },
+				     &err),
+				&err);
+	}
+	summary->total = total * sample_ns;
+	summary->samples = (uint64_t)total;
+	if (fixture->counts_requests && program->is_service) {
+		summary->work = PROFILE_WORK_SOCKETS;
+		summary->requests = between(&b, program->recordings[b.of[0]].work, program->recordings[b.of[1]].work);
+		summary->total_error = 1;
+	}
+	summary->whole_commands = !program->is_service;
+	must(summary_finish(set, &err), &err);
+}
+
+struct summary_set *fixture_recorded_set(const struct fixture *fixture, const struct calibration_program *program)
+{
+	uint64_t state = fixture->seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
+	struct summary_set *set;
+	struct error err;
+
+	must(summary_set_create(&set, &err), &err);
+	add_functions(set, program->row_count / 2);
+	for (uint32_t f = 0; f < set->function_count; f++)
+		if (program->rows[2 * f].class == EVIDENCE_COMPILED)
+			set->functions[f].language = PROFILE_LANGUAGE_JAVASCRIPT;
+	for (size_t i = 0; i < fixture->profiles; i++)
+		add_recorded(set, fixture, program, i, &state);
 	return set;
 }
 
