@@ -13,54 +13,12 @@ struct summarize_summing {
 	const struct profile *profile;
 	const struct diff_function_units *units;
 	struct summary *summary; /* the last one of the set */
-	const double *sizes;     /* [unit] what costs are compared by: requests, else the total */
-	double size;             /* their sum */
 };
 
-/* ---- Errors ---- */
-
-/*
- * Returns the standard error of a row by its units: the delete-one jackknife of value over size (Efron and Stein, The
- * jackknife estimate of variance, Annals of Statistics 9, 1981), times the size.
- */
-static double summing_jackknife(const struct summarize_summing *s, const double *values, double sum)
+/* Returns the standard error of counting samples; no value is exact. */
+static float summing_error(const struct summarize_summing *s, double sum)
 {
-	size_t count = s->units->count;
-	double mean = 0, squares = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		double left = s->size - s->sizes[i];
-
-		mean += (left > 0 ? (sum - values[i]) / left : 0) / (double)count;
-	}
-	for (size_t i = 0; i < count; i++) {
-		double left = s->size - s->sizes[i], without = left > 0 ? (sum - values[i]) / left : 0;
-
-		squares += (without - mean) * (without - mean);
-	}
-	return sqrt(squares * (double)(count - 1) / (double)count) * s->size;
-}
-
-/*
- * Returns the standard error of counting samples. Where the size is the total, a row of all of it cannot vary; it still
- * has the error of one sample, since no value is exact.
- */
-static double summing_counting(const struct summarize_summing *s, double sum)
-{
-	double weight = s->units->sample_weight, rest = 1;
-
-	if (!s->summary->requests && s->size > 0)
-		rest = fmax(1 - sum / s->size, weight / s->size);
-	return sqrt(sum * weight * rest);
-}
-
-static float summing_error(const struct summarize_summing *s, const double *values, double sum)
-{
-	double error = summing_counting(s, sum);
-
-	if (s->units->count > 1 && !s->units->diff->is_exact)
-		error = fmax(error, summing_jackknife(s, values, sum));
-	return (float)error;
+	return (float)sqrt(sum * s->units->sample_weight);
 }
 
 /* ---- Strings ---- */
@@ -109,8 +67,8 @@ static bool summing_rows(const struct summarize_summing *s, struct error *err)
 
 		if (row.self == 0 && row.total == 0)
 			continue;
-		row.self_error = summing_error(s, s->units->self + i * s->units->count, row.self);
-		row.total_error = summing_error(s, s->units->total + i * s->units->count, row.total);
+		row.self_error = summing_error(s, row.self);
+		row.total_error = summing_error(s, row.total);
 		if (!summing_function(s, f, &row.function, err) || !summary_add_row(s->set, &row, err))
 			return false;
 	}
@@ -249,8 +207,8 @@ static void summing_values(const struct summarize_summing *s)
 		summary->samples =
 			(uint64_t)llround((diff->total.head + summary->interrupts) / s->units->sample_weight);
 	summary->lost = profile_knows_whole_stacks(s->profile) ? summing_lost(quality) : 0;
-	summary->work = s->units->work ? diff->requests[DIFF_HEAD].source : PROFILE_WORK_UNKNOWN;
-	summary->requests = s->units->work ? diff->requests[DIFF_HEAD].count : 0;
+	summary->work = s->units->counts_requests ? diff->requests[DIFF_HEAD].source : PROFILE_WORK_UNKNOWN;
+	summary->requests = s->units->counts_requests ? diff->requests[DIFF_HEAD].count : 0;
 }
 
 static bool summing_words(const struct summarize_summing *s, const struct summary_options *options, struct error *err)
@@ -271,11 +229,8 @@ static bool summing_fill(struct summarize_summing *s, const struct summary_optio
 	s->summary->id[1] = options->id[1];
 	summing_runs(s, options->file_time_unix_ns);
 	summing_values(s);
-	s->sizes = s->units->work ? s->units->work : s->units->whole;
-	for (size_t i = 0; i < s->units->count; i++)
-		s->size += s->sizes[i];
-	if (s->units->work)
-		s->summary->total_error = summing_error(s, s->units->whole, s->summary->total);
+	if (s->units->counts_requests)
+		s->summary->total_error = summing_error(s, s->summary->total);
 	return summing_words(s, options, err) && summing_facts(s, err) && summing_binaries(s, err) &&
 	       summing_rows(s, err) && summary_finish(s->set, err);
 }

@@ -57,19 +57,3 @@ double weighted_median_variance(struct weighted_value *values, size_t count, dou
 	scatter = deviation * weighted_median(values, count);
 	return median_cost * scatter * scatter * squares / (sum * sum);
 }
-
-double weighted_midmean(struct weighted_value *values, size_t count)
-{
-	double sum = sort_and_weigh(values, count), below = 0, total = 0;
-
-	if (!(sum > 0))
-		return NAN;
-	for (size_t i = 0; i < count; i++) {
-		double from = fmax(below, sum * 0.25), to = fmin(below + values[i].weight, sum * 0.75);
-
-		if (to > from)
-			total += (to - from) * values[i].value;
-		below += values[i].weight;
-	}
-	return total / (sum * 0.5);
-}

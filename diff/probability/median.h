@@ -19,9 +19,3 @@ double weighted_median(struct weighted_value *values, size_t count);
  * mean's. Overwrites the values.
  */
 double weighted_median_variance(struct weighted_value *values, size_t count, double median);
-
-/*
- * Returns the mean of the middle half of the weight (Tukey's midmean): as robust as the median against outliers of up
- * to a quarter of the weight, and less variable. Sorts the array.
- */
-double weighted_midmean(struct weighted_value *values, size_t count);

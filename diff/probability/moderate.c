@@ -44,58 +44,6 @@ static double trigamma_inverse(double x)
 	return y;
 }
 
-static double median_ratio(
-	const struct dispersion *rows, size_t count, double overdispersion, struct weighted_value *scratch)
-{
-	for (size_t i = 0; i < count; i++)
-		scratch[i] = (struct weighted_value){ rows[i].variance / (rows[i].poisson + overdispersion),
-			1 / rows[i].poisson };
-	return weighted_median(scratch, count);
-}
-
-/*
- * Returns the overdispersion at which the rows' median ratio is the one expected by chance. Rows with many samples
- * decide it.
- */
-static double fit_overdispersion(
-	const struct dispersion *rows, size_t count, double freedom, struct weighted_value *scratch)
-{
-	double expected = gsl_cdf_chisq_Pinv(0.5, freedom) / freedom, low = 0, high = 1;
-
-	if (median_ratio(rows, count, 0, scratch) <= expected)
-		return 0;
-	while (high < 1e6 && median_ratio(rows, count, high, scratch) > expected)
-		high *= 2;
-	for (int i = 0; i < 50; i++) {
-		double middle = (low + high) / 2;
-
-		if (median_ratio(rows, count, middle, scratch) > expected)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
-}
-
-/*
- * Lists the rows whose variation is not hidden by counting noise: only they show how much rows differ from each other.
- */
-static size_t informative(
-	const struct dispersion *rows, size_t count, double overdispersion, struct weighted_value *chosen)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i].poisson <= 2 * overdispersion)
-			chosen[used++].value = rows[i].variance / (rows[i].poisson + overdispersion);
-	}
-	if (used >= MIN_ROWS)
-		return used;
-	for (size_t i = 0; i < count; i++)
-		chosen[i].value = rows[i].variance / (rows[i].poisson + overdispersion);
-	return count;
-}
-
 /* `caution`: the scatter is taken to be larger than it is found, by as many of its standard errors. */
 static void fit_scatter(
 	const struct weighted_value *ratios, size_t count, double freedom, double caution, struct moderation *m)
@@ -122,18 +70,6 @@ static void fit_scatter(
 
 void moderation_fit(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation)
 {
-	CLEANUP(cleanup_free) struct weighted_value *scratch = memory_alloc((count + 1) * sizeof(*scratch));
-
-	*moderation = (struct moderation){ .scale = 1 };
-	if (count < MIN_ROWS || freedom < 1)
-		return;
-	moderation->overdispersion = fit_overdispersion(rows, count, freedom, scratch);
-	count = informative(rows, count, moderation->overdispersion, scratch);
-	fit_scatter(scratch, count, freedom, 0, moderation);
-}
-
-void moderation_fit_alike(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation)
-{
 	CLEANUP(cleanup_free) struct weighted_value *ratios = memory_alloc((count + 1) * sizeof(*ratios));
 
 	*moderation = (struct moderation){ .scale = 1 };
@@ -156,17 +92,10 @@ static bool outlier(const struct moderation *m, double ratio, double freedom)
 	return tail < outlier_tail;
 }
 
-bool moderation_is_outlier(const struct moderation *m, const struct dispersion *row, double freedom)
-{
-	double prior = m->scale * (row->poisson + m->overdispersion);
-
-	return freedom > 0 && m->prior_freedom > 0 && outlier(m, row->variance / prior, freedom);
-}
-
 double moderation_posterior(
 	const struct moderation *m, const struct dispersion *row, double freedom, double *posterior_freedom)
 {
-	double prior = m->scale * (row->poisson + m->overdispersion), variance;
+	double prior = m->scale * row->poisson, variance;
 
 	if (m->prior_freedom <= 0 || outlier(m, row->variance / prior, freedom)) {
 		variance = row->variance;
@@ -179,9 +108,4 @@ double moderation_posterior(
 		*posterior_freedom = m->prior_freedom + freedom;
 	}
 	return fmax(variance, row->poisson);
-}
-
-double moderation_excess(const struct moderation *m, double poisson)
-{
-	return fmax(0, m->scale * (poisson + m->overdispersion) - poisson);
 }

@@ -13,19 +13,14 @@ static int step_up_by_p(const void *a, const void *b)
 	return x->p != y->p ? ORDER(x->p, y->p) : ORDER(x->id, y->id);
 }
 
-void step_up_of(struct step_up_member *members, size_t count, double tests)
+void step_up(struct step_up_member *members, size_t count)
 {
 	double least = 1;
 
 	if (count > 0)
 		qsort(members, count, sizeof(*members), step_up_by_p);
 	for (size_t i = count; i-- > 0;) {
-		least = fmin(least, members[i].p * tests / (double)(i + 1));
+		least = fmin(least, members[i].p * (double)count / (double)(i + 1));
 		members[i].q = least;
 	}
-}
-
-void step_up(struct step_up_member *members, size_t count)
-{
-	step_up_of(members, count, (double)count);
 }

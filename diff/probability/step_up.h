@@ -16,6 +16,3 @@ struct step_up_member {
 
 /* Sorts the members by p, then by id, and fills their q: Benjamini and Hochberg (1995). */
 void step_up(struct step_up_member *members, size_t count);
-
-/* The same where the family has more tests, `tests` of them, of which all others have a p of 1. */
-void step_up_of(struct step_up_member *members, size_t count, double tests);

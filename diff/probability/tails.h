@@ -14,17 +14,3 @@ double tail_two_sided(double t, double freedom);
 
 /* Returns the t that is exceeded with probability `upper`. */
 double tail_quantile(double upper, double freedom);
-
-/*
- * Returns the two-sided p of `head` out of base + head counts, each of which falls to head with probability `share` (in
- * (0, 1)): the exact conditional test of two Poisson counts, or of two negative binomial ones when `variance`, the
- * variance of the logarithm of their ratio beyond counting, is not 0 (beta-binomial; Robinson and Smyth 2008). Twice
- * the smaller tail.
- */
-double tail_exact(double base, double head, double share, double variance);
-
-/*
- * Returns the mean of the squares of a standard normal variable that are among the lowest, a part of all of them: 1 of
- * all.
- */
-double tail_mean_of_squares(double part);

@@ -170,15 +170,6 @@ static void fill_blocks(const struct diff_build *build, enum diff_side side, siz
 	}
 }
 
-void work_sum_units(const struct diff_build *build, enum diff_side side, size_t units, bool by_time, double *work)
-{
-	if (by_time) {
-		fill_blocks(build, side, units, work);
-		return;
-	}
-	fill_runs(build->profiles[side], units, work);
-}
-
 void work_fill(const struct diff_build *build, struct experiment *experiment)
 {
 	enum diff_evidence_mode mode = build->diff->evidence.mode;
@@ -190,7 +181,10 @@ void work_fill(const struct diff_build *build, struct experiment *experiment)
 		struct experiment_side *s = &experiment->sides[side];
 
 		s->work = memory_zeroed(s->unit_count + 1, sizeof(*s->work));
-		work_sum_units(build, (enum diff_side)side, s->unit_count, mode == DIFF_EVIDENCE_SINGLE, s->work);
+		if (mode == DIFF_EVIDENCE_SINGLE)
+			fill_blocks(build, (enum diff_side)side, s->unit_count, s->work);
+		else
+			fill_runs(build->profiles[side], s->unit_count, s->work);
 	}
 }
 

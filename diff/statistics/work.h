@@ -29,12 +29,6 @@ void work_compare(struct diff_build *build, bool *usable);
  */
 void work_fill(const struct diff_build *build, struct experiment *experiment);
 
-/*
- * Sums the requests in each unit of a side: work[units], zeroed before. `by_time`: units are blocks of time, as those
- * of sums_fill(); else they are runs, or all is one unit.
- */
-void work_sum_units(const struct diff_build *build, enum diff_side side, size_t units, bool by_time, double *work);
-
 /* Returns whether requests were in progress for enough of a profile's time to be what the program works on. */
 bool work_is_of_requests(const struct profile *profile);
 

@@ -178,7 +178,7 @@ static void fit_moderation(struct suite_test *t)
 	for (size_t i = 0; i < t->row_count; i++)
 		if (t->rows[i].freedom == freedom)
 			fitted[count++] = row_dispersion(&t->rows[i]);
-	moderation_fit_alike(fitted, count, freedom, &t->moderation);
+	moderation_fit(fitted, count, freedom, &t->moderation);
 }
 
 static struct judge_spread add_spreads(struct judge_spread a, struct judge_spread b)

@@ -25,12 +25,7 @@ struct summary_row {
 	uint32_t function;
 	uint64_t fingerprint; /* of its code; 0: not known */
 	double self, total;
-	/*
-	 * Standard errors of self and total as parts of what the profile's costs are compared by (its requests where
-	 * they are counted, else its total), in the metric's unit: from its runs where there are three or more, else
-	 * from blocks of time by the delete-one jackknife, else of counting. Never 0 unless the values are exact. What
-	 * differs from process to process is not in them.
-	 */
+	/* Standard errors of self and total by counting samples, in the metric's unit. */
 	float self_error, total_error;
 };
 
