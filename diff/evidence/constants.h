@@ -10,7 +10,48 @@
  */
 
 /* The standard deviations, of logarithms, that the costs of a row may have between starts of an unchanged program. */
-static const double evidence_spreads[EVIDENCE_SPREADS] = { .005, .02, .05, .1, .2, .4, .8, 1.6, 3 };
+enum { EVIDENCE_OTHER_SPREADS = 9 };
+static const double evidence_spreads[EVIDENCE_OTHER_SPREADS] = { .005, .02, .05, .1, .2, .4, .8, 1.6, 3 };
+
+/*
+ * Those of benchmarks, of which a harness times many iterations: closer to each other, as nothing is counted, and so a
+ * few executions tell them.
+ */
+static const double evidence_benchmark_spreads[EVIDENCE_SPREADS] = { .002, .003, .0045, .007, .01, .015, .023, .034,
+	.05, .075, .11, .17, .3, .6, 1.5 };
+
+static inline bool evidence_is_of_benchmarks(enum evidence_class class)
+{
+	return class == EVIDENCE_BENCHMARK || class == EVIDENCE_BENCHMARK_COMPILED || class == EVIDENCE_TOTAL_SUITE;
+}
+
+/* Returns the spreads that rows of a class may have. */
+static inline const double *evidence_spreads_of(enum evidence_class class)
+{
+	return evidence_is_of_benchmarks(class) ? evidence_benchmark_spreads : evidence_spreads;
+}
+
+/* Returns how many of them there are; the others have no probability. */
+static inline int evidence_spread_count(enum evidence_class class)
+{
+	return evidence_is_of_benchmarks(class) ? EVIDENCE_SPREADS : EVIDENCE_OTHER_SPREADS;
+}
+
+/* What is known of spreads before rows that were measured together is worth as much as so many of them: a convention.
+ */
+static const double evidence_known_rows = 4;
+
+/*
+ * The part of all executions in which something else disturbs a benchmark, as another program does for a while, and the
+ * standard deviation of the logarithm of what it then takes: conventions.
+ */
+static const struct {
+	double part, sd;
+} evidence_disturbances = { .01, 1 };
+
+/* How probable it is that the profiles of a pair have a factor, beside which others of their sides vary: a convention.
+ */
+static const double evidence_pair_factor = .5;
 
 /* The standard deviation of the logarithm of a change that a program made: a convention, 4.5 times more or less. */
 static const double evidence_change_sd = 1.5;
@@ -69,10 +110,16 @@ static const double evidence_total_rate = .03;
 static const double evidence_normal_samples = 50;
 /* Rows with fewer samples do not tell the common factor; nor those with fewer in each profile that of a profile. */
 static const double evidence_factor_samples = 10, evidence_profile_samples = 20;
-/* How probable it is that a row did not change, before it tells the common factor: a convention. */
-static const double evidence_factor_same = .7;
+/* How probable it is that a row did not change, before it tells the common factor; and one of the same code:
+ * conventions. */
+static const double evidence_factor_same = .7, evidence_factor_same_code = .97;
+/* How probable it is that a change of the program is one of all benchmarks alike, beside the machine: a convention. */
+static const double evidence_factor_shared = .05;
 /* Rows of one program are not independent: as many as this count for one factor, and fewer tell none of a profile. */
 static const double evidence_factor_rows = 6;
+
+/* The part of tries in which as many profiles as are said to be needed prove a change: the customary power. */
+static const double evidence_power = .8;
 
 /*
  * Over a series of profiles: how many times as probable a change is where something is known to have begun, as at

@@ -24,18 +24,22 @@ enum evidence_class {
 	EVIDENCE_OTHER,
 	EVIDENCE_COMPILED, /* at run time, where each start inlines and optimises anew */
 	EVIDENCE_WAITING,
+	EVIDENCE_BENCHMARK, /* an iteration, which a harness repeats and times */
+	EVIDENCE_BENCHMARK_COMPILED,
 	/* All that a program does: its cost varies between starts by what all rows have in common. */
 	EVIDENCE_TOTAL,
 	EVIDENCE_TOTAL_COMPILED, /* where most code is compiled at run time */
 	EVIDENCE_TOTAL_COMMAND,  /* of whole commands, from start to exit */
+	EVIDENCE_TOTAL_SUITE,    /* of executions of a suite of benchmarks */
 };
-enum { EVIDENCE_CLASSES = 6, EVIDENCE_SPREADS = 9, EVIDENCE_SIDES = 2 };
+enum { EVIDENCE_CLASSES = 9, EVIDENCE_SPREADS = 15, EVIDENCE_SIDES = 2 };
 
 /* What the profiles of one side have of a row. Arrays are borrowed. */
 struct evidence_counts {
 	const double *samples; /* [profile] */
 	const double *work;    /* [profile] more than 0 */
 	size_t count;          /* of profiles */
+	const double *parts;   /* [profile] how far it counts, in (0, 1]; NULL: all do wholly */
 };
 
 struct evidence_row {
@@ -50,6 +54,14 @@ struct evidence_row {
 	struct evidence_counts conserved[EVIDENCE_SIDES];
 	/* A side lacks the function, or a callee whose time it may have there: one may be inlined into the other. */
 	bool is_inlined;
+	/*
+	 * Profile i of base and profile i of head were made one after the other, and share a factor, which is what the
+	 * machine did to both. It cancels in their ratio.
+	 */
+	bool in_pairs;
+	bool is_same_code;    /* the code that ran is the same on both sides: a control of the common factor */
+	double further;       /* variance of the logarithm of the ratio that profiles do not show, as of placement */
+	const double *priors; /* [spread] by evidence_learn_priors(); NULL: those of the class; borrowed */
 };
 
 /* What all rows have in common. */
@@ -73,11 +85,36 @@ struct evidence {
 void evidence_weigh_row(
 	const struct evidence_row *row, const struct evidence_factor *factor, struct evidence *evidence);
 
+/*
+ * Finds how far each profile of a row counts (evidence_counts.parts), [side][profile], or each pair of them: how
+ * probable it is that nothing else disturbed the row in it, as another program does that runs for a while. A row of a
+ * profile that was has a variance of its own (constants.h), so that one far from the others does not tell how these
+ * vary.
+ */
+void evidence_find_disturbed(const struct evidence_row *row, double *parts[EVIDENCE_SIDES]);
+
+/*
+ * Fills the priors of spreads of rows of one class that were measured together, [row][spread], and makes them theirs:
+ * those of the class, refined by what all other rows with several profiles show.
+ */
+void evidence_learn_priors(struct evidence_row *rows, size_t count, double (*priors)[EVIDENCE_SPREADS]);
+
 /* Returns the logarithm of how much better a change explains a row's counts than none does. */
 double evidence_gain(const struct evidence *evidence);
 
 /* The 95 % interval of a row's change: quantiles of its posterior, on the logarithmic scale, so always possible. */
 void evidence_interval(const struct evidence *evidence, double *low, double *high);
+
+/* The same at the look of a number, so that the intervals of all looks together hold the change. */
+void evidence_interval_at_look(const struct evidence *evidence, unsigned int look, double *low, double *high);
+
+/*
+ * Returns how many profiles a side prove a change of `effect`, a logarithm, in 80 % of tries, where a row is found at a
+ * p of `level`: at each spread by the variance that it has with so many, and by their probabilities. 0: more than
+ * `most`.
+ */
+size_t evidence_profiles_needed(
+	const struct evidence_row *row, const struct evidence *evidence, double effect, double level, size_t most);
 
 /* What the variance of a row's effect consists of. */
 struct evidence_parts {
@@ -96,6 +133,11 @@ struct evidence_load {
 	bool is_flat;               /* nothing but the rows decides */
 	bool is_apart;              /* all profiles of one side were made before those of the other */
 	enum evidence_class totals; /* EVIDENCE_TOTAL and the like */
+	/*
+	 * The factors of the profiles as a row of that class, which tells how far the machine varies from one to the
+	 * next; NULL: they tell none. Borrowed.
+	 */
+	const struct evidence_row *total;
 };
 
 /* Returns the variance of the logarithm of a load that nobody knows (evidence_load.variance). */
@@ -103,9 +145,9 @@ double evidence_unknown_load_variance(void);
 
 /*
  * Finds the factor of each profile within its side, as logarithms: factors[side][profile]. Rows are self times, none
- * of which contains another.
+ * of which contains another. Returns whether any row told one; false: all are 0.
  */
-void evidence_profile_factors(const struct evidence_row *rows, size_t count, double *factors[EVIDENCE_SIDES]);
+bool evidence_profile_factors(const struct evidence_row *rows, size_t count, double *factors[EVIDENCE_SIDES]);
 
 /* Finds D from rows of self times. Returns how many of them had samples enough to tell it. */
 size_t evidence_common_factor(const struct evidence_row *rows, size_t count, const struct evidence_load *load,
@@ -138,6 +180,13 @@ bool evidence_is_hypothesis(double samples, double part);
  * functions.
  */
 double evidence_question_adjustment(void);
+
+/*
+ * Returns by what the p at the look of a number is multiplied, from 1 on, where profiles go on to be made until what is
+ * seen of them decides: 0: there is no other look. Looks together keep the rate, whichever is the last (a union bound
+ * with weights of 1 / (k (k + 1)), which add up to 1).
+ */
+double evidence_look_adjustment(unsigned int look);
 
 /* A test of a family of tests. */
 struct evidence_member {

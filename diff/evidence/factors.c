@@ -6,6 +6,7 @@
 #include "diff/probability/probability.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct sums {
 	double samples, work;
@@ -13,7 +14,7 @@ struct sums {
 
 static struct sums factor_sums(const struct evidence_counts *side)
 {
-	return (struct sums){ evidence_sum(side->samples, side->count), evidence_sum(side->work, side->count) };
+	return (struct sums){ evidence_sum(side, side->samples), evidence_sum(side, side->work) };
 }
 
 /* ---- Of a profile within its side ---- */
@@ -42,8 +43,9 @@ static double profile_factor(const struct evidence_row *rows, const double *rate
 	return (double)used >= evidence_factor_rows ? weighted_median(values, used) : 0;
 }
 
-void evidence_profile_factors(const struct evidence_row *rows, size_t count, double *factors[EVIDENCE_SIDES])
+bool evidence_profile_factors(const struct evidence_row *rows, size_t count, double *factors[EVIDENCE_SIDES])
 {
+	bool any = false;
 	CLEANUP(cleanup_free) struct weighted_value *values = memory_alloc((count + 1) * sizeof(*values));
 	CLEANUP(cleanup_free) double *rates = memory_alloc((count + 1) * sizeof(*rates));
 
@@ -57,7 +59,10 @@ void evidence_profile_factors(const struct evidence_row *rows, size_t count, dou
 			sum += factors[side][i] = profile_factor(rows, rates, count, side, i, values);
 		for (size_t i = 0; i < profiles; i++)
 			factors[side][i] -= sum / (double)profiles;
+		for (size_t i = 0; i < profiles; i++)
+			any |= factors[side][i] != 0;
 	}
+	return any;
 }
 
 /* ---- Of head ---- */
@@ -74,6 +79,7 @@ enum { FACTOR_MOST_ROWS = 400 };
 /* What a row tells of D: its difference, and the variance of that by counting. */
 struct factor_row {
 	double difference, counting, size;
+	double same;                                                  /* the probability that it did not change */
 	double weights[EVIDENCE_SPREADS], variance[EVIDENCE_SPREADS]; /* of each spread */
 };
 
@@ -94,11 +100,12 @@ static size_t choose_factor_rows(const struct evidence_row *rows, size_t count, 
 		if (fmin(base.samples, head.samples) < evidence_factor_samples)
 			continue;
 		chosen[used] = (struct factor_row){ log(head.samples * base.work / (base.samples * head.work)),
-			1 / base.samples + 1 / head.samples, base.samples / base.work + head.samples / head.work, { 0 },
-			{ 0 } };
-		spreads_weigh(&rows[i], evidence_spread_priors[rows[i].class], chosen[used].weights);
+			1 / base.samples + 1 / head.samples + rows[i].further,
+			base.samples / base.work + head.samples / head.work,
+			rows[i].is_same_code ? evidence_factor_same_code : evidence_factor_same, { 0 }, { 0 } };
+		spreads_weigh(&rows[i], spreads_priors(&rows[i]), chosen[used].weights);
 		for (int k = 0; k < EVIDENCE_SPREADS; k++)
-			chosen[used].variance[k] = spreads_variance(&rows[i], evidence_spreads[k]);
+			chosen[used].variance[k] = spreads_variance(&rows[i], spreads_at(rows[i].class, k));
 		used++;
 	}
 	if (used > 0)
@@ -112,7 +119,8 @@ static double session_variance(const struct evidence_load *load)
 }
 
 /* `any`: a row of the profiles that are compared; NULL: there is none. */
-static double factor_prior(const struct evidence_load *load, const struct evidence_row *any, double d)
+static double factor_prior(const struct evidence_load *load, const struct evidence_row *any,
+	const double weights[static EVIDENCE_SPREADS], double d)
 {
 	struct evidence_factor known = evidence_factor_of_load(load);
 	double density = 0;
@@ -120,11 +128,10 @@ static double factor_prior(const struct evidence_load *load, const struct eviden
 	if (load->is_flat)
 		return 1;
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
-		double spread = evidence_spreads[k],
+		double spread = spreads_at(load->totals, k),
 		       variance = any ? spreads_variance(any, spread) : 2 * evidence_square(spread);
 
-		density += evidence_spread_priors[load->totals][k] *
-			   evidence_density(d - known.mean, variance + known.variance);
+		density += weights[k] * evidence_density(d - known.mean, variance + known.variance);
 	}
 	return density;
 }
@@ -139,8 +146,8 @@ static double factor_row_likelihood(const struct factor_row *row, double further
 		double beyond = row->difference - d;
 
 		sum += row->weights[k] *
-		       (evidence_factor_same * evidence_density(beyond, variance) +
-			       (1 - evidence_factor_same) *
+		       (row->same * evidence_density(beyond, variance) +
+			       (1 - row->same) *
 				       evidence_density(beyond, variance + evidence_square(evidence_change_sd)));
 	}
 	return log(fmax(sum, 1e-300));
@@ -152,6 +159,7 @@ struct factor_search {
 	const struct evidence_row *any;  /* a row of the profiles that are compared; NULL: there is none */
 	const struct factor_row *chosen; /* [count] */
 	size_t count;
+	double weights[EVIDENCE_SPREADS]; /* how probable the spreads of a total are */
 };
 
 /* The posterior of D over a range: its mean and variance, and where it is greatest. */
@@ -159,17 +167,22 @@ struct factor_posterior {
 	double mean, variance, top;
 };
 
-static double factor_log_posterior(const struct factor_search *search, double d)
+/* Returns the logarithm of the likelihood of a D by the rows. */
+static double factor_log_rows(const struct factor_search *search, double d)
 {
-	double temper = search->count > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)search->count)) : 1;
+	double temper = search->count > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)search->count)) : 1, sum = 0;
 	double further = search->load->is_flat ? 0
 					       : evidence_square(evidence_follow * d) +
 							 evidence_square(evidence_load_scatter * search->load->change);
-	double sum = log(fmax(factor_prior(search->load, search->any, d), 1e-300));
 
 	for (size_t i = 0; i < search->count; i++)
 		sum += temper * factor_row_likelihood(&search->chosen[i], further, d);
 	return sum;
+}
+
+static double factor_log_prior(const struct factor_search *search, double d)
+{
+	return log(fmax(factor_prior(search->load, search->any, search->weights, d), 1e-300));
 }
 
 static void factor_integrate(
@@ -179,7 +192,7 @@ static void factor_integrate(
 	int top = 0;
 
 	for (int i = 0; i <= FACTOR_CELLS; i++) {
-		values[i] = factor_log_posterior(search, from + i * cell);
+		values[i] = factor_log_prior(search, from + i * cell) + factor_log_rows(search, from + i * cell);
 		if (values[i] > values[top])
 			top = i;
 	}
@@ -195,25 +208,122 @@ static void factor_integrate(
 	posterior->variance = fmax(squares / sum - evidence_square(mean / sum), 0);
 }
 
-size_t evidence_common_factor(
-	const struct evidence_row *rows, size_t count, const struct evidence_load *load, struct evidence_factor *factor)
+static void find_factor_of_program(const struct factor_search *search, struct evidence_factor *factor)
 {
-	CLEANUP(cleanup_free) struct factor_row *chosen = memory_alloc((count + 1) * sizeof(*chosen));
-	struct factor_search search = { load, count > 0 ? rows : NULL, chosen,
-		choose_factor_rows(rows, count, chosen) };
 	double cell = 2 * factor_reach / FACTOR_CELLS;
 	struct factor_posterior all, near;
 
-	*factor = (struct evidence_factor){ .load = load->change };
-	if (load->is_flat && search.count == 0)
-		return 0;
-	factor_integrate(&search, -factor_reach, factor_reach, &all);
-	factor_integrate(&search, all.top - factor_near, all.top + factor_near, &near);
+	factor_integrate(search, -factor_reach, factor_reach, &all);
+	factor_integrate(search, all.top - factor_near, all.top + factor_near, &near);
 	factor->mean = near.mean;
 	factor->variance = all.variance + evidence_square(all.mean - near.mean);
 	/* Thousands of samples tell D within a few cells. */
 	if (all.variance < evidence_square(2 * cell))
 		factor->variance = near.variance;
+}
+
+/* ---- Of a suite ---- */
+
+/* A value of D, and the part of its range that it stands for. */
+struct factor_cell {
+	double value, width, rows; /* rows: the logarithm of their likelihood */
+};
+
+static int by_cell_value(const void *a, const void *b)
+{
+	const struct factor_cell *x = a, *y = b;
+
+	return ORDER(x->value, y->value);
+}
+
+static double factor_median(const struct factor_search *search)
+{
+	CLEANUP(cleanup_free) struct weighted_value *values = memory_alloc((search->count + 1) * sizeof(*values));
+
+	for (size_t i = 0; i < search->count; i++)
+		values[i] = (struct weighted_value){ search->chosen[i].difference, search->chosen[i].same };
+	return search->count > 0 ? weighted_median(values, search->count) : 0;
+}
+
+/*
+ * Fills the cells. They are narrow around 0 and around the rows' median, where D may be known to a part of a thousand,
+ * and wider in proportion to how far they are from there.
+ */
+static void place_cells(const struct factor_search *search, struct factor_cell cells[static FACTOR_CELLS + 1])
+{
+	static const double narrow = .0005;
+	double centres[] = { 0, factor_median(search) };
+
+	for (int i = 0; i <= FACTOR_CELLS; i++) {
+		double at = ((double)i / FACTOR_CELLS - .5) * 2;
+
+		cells[i].value = centres[i % 2] + narrow * sinh(at * asinh(factor_reach / narrow));
+	}
+	qsort(cells, FACTOR_CELLS + 1, sizeof(*cells), by_cell_value);
+	for (int i = 0; i <= FACTOR_CELLS; i++) {
+		cells[i].width = (cells[i < FACTOR_CELLS ? i + 1 : i].value - cells[i > 0 ? i - 1 : i].value) / 2;
+		cells[i].rows = factor_log_rows(search, cells[i].value);
+	}
+}
+
+/*
+ * A change of a program may be one of all benchmarks alike. What they have in common is then no matter of the machine,
+ * and all D are as probable by them.
+ */
+static void share_change(struct factor_cell cells[static FACTOR_CELLS + 1])
+{
+	double top = -INFINITY, sum = 0, shared;
+
+	for (int i = 0; i <= FACTOR_CELLS; i++)
+		top = fmax(top, cells[i].rows);
+	for (int i = 0; i <= FACTOR_CELLS; i++)
+		sum += cells[i].width * exp(cells[i].rows - top);
+	shared = evidence_factor_shared * evidence_density(0, evidence_square(evidence_change_sd)) * sum;
+	for (int i = 0; i <= FACTOR_CELLS; i++)
+		cells[i].rows = top + log((1 - evidence_factor_shared) * exp(cells[i].rows - top) + shared);
+}
+
+static void find_factor_of_suite(const struct factor_search *search, struct evidence_factor *factor)
+{
+	struct factor_cell cells[FACTOR_CELLS + 1];
+	double posterior[FACTOR_CELLS + 1], top = -INFINITY, sum = 0, mean = 0, squares = 0;
+
+	place_cells(search, cells);
+	share_change(cells);
+	for (int i = 0; i <= FACTOR_CELLS; i++) {
+		posterior[i] = factor_log_prior(search, cells[i].value) + cells[i].rows;
+		top = fmax(top, posterior[i]);
+	}
+	for (int i = 0; i <= FACTOR_CELLS; i++) {
+		double weight = cells[i].width * exp(posterior[i] - top);
+
+		sum += weight;
+		mean += weight * cells[i].value;
+		squares += weight * evidence_square(cells[i].value);
+	}
+	factor->mean = mean / sum;
+	factor->variance = fmax(squares / sum - evidence_square(factor->mean), 0);
+}
+
+/* ---- */
+
+size_t evidence_common_factor(
+	const struct evidence_row *rows, size_t count, const struct evidence_load *load, struct evidence_factor *factor)
+{
+	CLEANUP(cleanup_free) struct factor_row *chosen = memory_alloc((count + 1) * sizeof(*chosen));
+	struct factor_search search = { load, count > 0 ? rows : NULL, chosen, choose_factor_rows(rows, count, chosen),
+		{ 0 } };
+
+	*factor = (struct evidence_factor){ .load = load->change };
+	if (load->is_flat && search.count == 0)
+		return 0;
+	memcpy(search.weights, evidence_spread_priors[load->totals], sizeof(search.weights));
+	if (load->total)
+		spreads_weigh(load->total, evidence_spread_priors[load->totals], search.weights);
+	if (load->totals == EVIDENCE_TOTAL_SUITE)
+		find_factor_of_suite(&search, factor);
+	else
+		find_factor_of_program(&search, factor);
 	factor->variance += session_variance(load);
 	return search.count;
 }
@@ -242,9 +352,9 @@ struct evidence_parts evidence_parts_of_total(const struct evidence_row *row, co
 	struct evidence_parts parts = { .load = load_variance(load), .session = session_variance(load) };
 	double weights[EVIDENCE_SPREADS];
 
-	spreads_weigh(row, evidence_spread_priors[row->class], weights);
+	spreads_weigh(row, spreads_priors(row), weights);
 	for (int k = 0; k < EVIDENCE_SPREADS; k++)
-		parts.starts += weights[k] * spreads_variance(row, evidence_spreads[k]);
+		parts.starts += weights[k] * spreads_variance(row, spreads_at(row->class, k));
 	for (int side = 0; side < EVIDENCE_SIDES; side++)
 		parts.counting += 1 / fmax(factor_sums(&row->sides[side]).samples, .5);
 	return parts;

@@ -17,6 +17,11 @@ double evidence_question_adjustment(void)
 	return step_up_default_q / evidence_total_rate;
 }
 
+double evidence_look_adjustment(unsigned int look)
+{
+	return look > 0 ? (double)look * (look + 1) : 1;
+}
+
 /* Equal counts are beside each other, the greatest p first. */
 static int by_counts(const void *a, const void *b)
 {

@@ -4,7 +4,8 @@
 
 #include "diff/evidence/evidence.h"
 
-/* How probable each of evidence_spreads is, by expectation maximisation over restarts of unchanged programs. */
+/* How probable each of evidence_spreads_of(class) is, by expectation maximisation over restarts of unchanged programs.
+ */
 static const double evidence_spread_priors[EVIDENCE_CLASSES][EVIDENCE_SPREADS] = {
 	/* 5178 rows of 33 programs */
 	[EVIDENCE_OTHER] = { 0.0000, 0.6367, 0.0384, 0.1970, 0.1044, 0.0206, 0.0019, 0.0007, 0.0003 },
@@ -12,12 +13,21 @@ static const double evidence_spread_priors[EVIDENCE_CLASSES][EVIDENCE_SPREADS] =
 	[EVIDENCE_COMPILED] = { 0.0000, 0.5579, 0.1514, 0.0985, 0.1122, 0.0045, 0.0325, 0.0431, 0.0000 },
 	/* 218 rows of 4 programs */
 	[EVIDENCE_WAITING] = { 0.0000, 0.2963, 0.2939, 0.0751, 0.0211, 0.1643, 0.1144, 0.0367, 0.0016 },
+	/* 50 rows of 1 programs, and 5178 that are like them */
+	[EVIDENCE_BENCHMARK] = { 0.0362, 0.0360, 0.0358, 0.0357, 0.0363, 0.0378, 0.0403, 0.0449, 0.0664, 0.1287, 0.1966,
+		0.1833, 0.0947, 0.0241, 0.0032 },
+	/* 0 rows of 0 programs, and 538 that are like them */
+	[EVIDENCE_BENCHMARK_COMPILED] = { 0.0428, 0.0452, 0.0502, 0.0584, 0.0702, 0.0849, 0.0985, 0.1045, 0.0993,
+		0.0857, 0.0700, 0.0556, 0.0450, 0.0428, 0.0469 },
 	/* 17 rows of 17 programs */
 	[EVIDENCE_TOTAL] = { 0.0136, 0.1480, 0.2364, 0.5580, 0.0424, 0.0013, 0.0001, 0.0000, 0.0000 },
 	/* 3 rows of 3 programs */
 	[EVIDENCE_TOTAL_COMPILED] = { 0.0300, 0.2105, 0.3325, 0.1389, 0.2811, 0.0063, 0.0004, 0.0002, 0.0001 },
 	/* 13 rows of 13 programs */
 	[EVIDENCE_TOTAL_COMMAND] = { 0.0164, 0.1685, 0.7868, 0.0199, 0.0068, 0.0013, 0.0001, 0.0000, 0.0000 },
+	/* 1 rows of 1 programs, and 13 that are like them */
+	[EVIDENCE_TOTAL_SUITE] = { 0.0047, 0.0048, 0.0052, 0.0064, 0.0108, 0.0238, 0.0543, 0.0995, 0.1337, 0.2217,
+		0.2765, 0.1396, 0.0142, 0.0024, 0.0024 },
 };
 
 /*

@@ -7,6 +7,8 @@
 #include "diff/evidence/spreads.h"
 #include "diff/probability/probability.h"
 
+#include <gsl/gsl_cdf.h>
+
 double row_follow_variance(enum evidence_class class, const struct evidence_factor *factor)
 {
 	double scatter = class < EVIDENCE_TOTAL ? evidence_load_scatter * factor->load : 0;
@@ -21,8 +23,8 @@ static void row_count(
 	double work[EVIDENCE_SIDES];
 
 	for (int side = 0; side < EVIDENCE_SIDES; side++) {
-		e->samples[side] = evidence_sum(sides[side].samples, sides[side].count);
-		work[side] = evidence_sum(sides[side].work, sides[side].count);
+		e->samples[side] = evidence_sum(&sides[side], sides[side].samples);
+		work[side] = evidence_sum(&sides[side], sides[side].work);
 	}
 	e->offset = log(work[1] / work[0]) + factor->mean;
 	e->effect = log(fmax(e->samples[1], .5) / fmax(e->samples[0], .5)) - e->offset;
@@ -76,7 +78,7 @@ static double row_weigh_inlining(
 	double inlining = row_inlining(row, factor, e);
 
 	for (int k = 0; k < EVIDENCE_SPREADS; k++)
-		if (evidence_spreads[k] >= evidence_inlining_spread)
+		if (spreads_at(row->class, k) >= evidence_inlining_spread)
 			e->weights[k] *= inlining;
 	return row->is_inlined ? evidence_inlined * inlining : 0;
 }
@@ -109,7 +111,7 @@ void row_weigh(const struct evidence_row *row, const double priors[static EVIDEN
 	row_count(row->sides, factor, e);
 	spreads_weigh(row, priors, e->weights);
 	for (int k = 0; k < EVIDENCE_SPREADS; k++)
-		e->variance[k] = spreads_variance(row, evidence_spreads[k]) + follow;
+		e->variance[k] = spreads_variance(row, spreads_at(row->class, k)) + follow + row->further;
 	if (!(e->samples[0] + e->samples[1] > 0))
 		return;
 	if (row->class == EVIDENCE_COMPILED && row->conserved[0].count > 0)
@@ -121,7 +123,7 @@ void row_weigh(const struct evidence_row *row, const double priors[static EVIDEN
 
 void evidence_weigh_row(const struct evidence_row *row, const struct evidence_factor *factor, struct evidence *e)
 {
-	row_weigh(row, evidence_spread_priors[row->class], factor, e);
+	row_weigh(row, spreads_priors(row), factor, e);
 }
 
 double evidence_gain(const struct evidence *e)
@@ -142,10 +144,51 @@ double evidence_gain(const struct evidence *e)
 
 void evidence_interval(const struct evidence *e, double *low, double *high)
 {
-	const double tails[] = { tail_of_interval, 1 - tail_of_interval };
+	evidence_interval_at_look(e, 0, low, high);
+}
+
+void evidence_interval_at_look(const struct evidence *e, unsigned int look, double *low, double *high)
+{
+	double tail = tail_of_interval / evidence_look_adjustment(look);
+	const double tails[] = { tail, 1 - tail };
 	double values[2];
 
 	counts_quantiles(e, evidence_interval_sd, tails, 2, values);
 	*low = fmin(values[0], e->effect);
 	*high = fmax(values[1], e->effect);
+}
+
+/* ---- How many profiles would tell ---- */
+
+/* Returns the probability that as many profiles a side as `times` those of the row prove a change. */
+static double row_power(
+	const struct evidence_row *row, const struct evidence *e, double effect, double level, double times)
+{
+	double counting = 1 / fmax(e->samples[0], .5) + 1 / fmax(e->samples[1], .5), power = 0;
+
+	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+		double sd = sqrt((e->variance[k] - row->further + counting) / times + row->further);
+
+		power += e->weights[k] * gsl_cdf_ugaussian_P(fabs(effect) / sd - tail_quantile(level / 2, INFINITY));
+	}
+	return power;
+}
+
+size_t evidence_profiles_needed(
+	const struct evidence_row *row, const struct evidence *e, double effect, double level, size_t most)
+{
+	double profiles = 2 / (1 / (double)row->sides[0].count + 1 / (double)row->sides[1].count);
+	size_t low = 0, high = most;
+
+	if (row_power(row, e, effect, level, (double)most / profiles) < evidence_power)
+		return 0;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (row_power(row, e, effect, level, (double)middle / profiles) < evidence_power)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }

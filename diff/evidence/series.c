@@ -42,7 +42,7 @@ static void series_side_init(const struct evidence_series *series, const struct 
 
 static double series_mean(const double *values, const size_t stretch[2])
 {
-	return evidence_sum(values + stretch[0], stretch[1] - stretch[0]) / (double)(stretch[1] - stretch[0]);
+	return evidence_add(values + stretch[0], stretch[1] - stretch[0]) / (double)(stretch[1] - stretch[0]);
 }
 
 struct evidence_factor series_factor_of(
@@ -187,7 +187,7 @@ bool evidence_is_trend(const struct evidence_series *series, const struct eviden
 	CLEANUP(series_logs_deinit) struct series_logs logs;
 
 	series_logs_init(series, row, &logs);
-	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+	for (int k = 0; k < EVIDENCE_OTHER_SPREADS; k++) {
 		double ends[2], of_line = series_line(&logs, all, evidence_spreads[k], false, ends);
 
 		steps = fmax(steps, series_steps(&logs, ats, count, evidence_spreads[k]));

@@ -140,7 +140,7 @@ struct series_sums {
 	double samples, work, squares, whole, factors, loads;
 	struct {
 		double precision, first, second, logs;
-	} spreads[EVIDENCE_SPREADS]; /* of the logarithms of the elements' costs */
+	} spreads[EVIDENCE_OTHER_SPREADS]; /* of the logarithms of the elements' costs */
 };
 
 struct summed_row {
@@ -149,7 +149,7 @@ struct summed_row {
 	const struct evidence_series_row *row;
 	struct series_sums *sums; /* owned: [element + 1] */
 	double level;             /* the logarithm of the mean cost */
-	double excess[EVIDENCE_SPREADS];
+	double excess[EVIDENCE_OTHER_SPREADS];
 };
 
 /* Adds up an element. */
@@ -183,7 +183,7 @@ static void sum_spreads(struct summed_row *s, size_t element)
 	double value = log((samples + .5) / work) - s->level;
 	double counting = s->row->is_total ? 0 : 1 / (typical_samples(s, element, work) + .5);
 
-	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+	for (int k = 0; k < EVIDENCE_OTHER_SPREADS; k++) {
 		double precision = 1 / (counting + evidence_square(evidence_spreads[k]));
 
 		after->spreads[k].precision = before->spreads[k].precision + precision;
@@ -207,7 +207,7 @@ static void summed_row_init(struct summed_row *s)
 	s->level = log((s->sums[s->sequence->count].samples + .5) / s->sums[s->sequence->count].work);
 	for (size_t i = 0; i < s->sequence->count; i++)
 		sum_spreads(s, i);
-	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+	for (int k = 0; k < EVIDENCE_OTHER_SPREADS; k++)
 		s->excess[k] = expm1(evidence_square(evidence_spreads[k]));
 }
 
@@ -293,14 +293,14 @@ static double split_gain(const struct summed_split *split)
 {
 	static const double negligible = -30;
 	const struct summed_row *s = split->s;
-	double weights[EVIDENCE_SPREADS], top = -INFINITY, same = -INFINITY, changed = -INFINITY;
+	double weights[EVIDENCE_OTHER_SPREADS], top = -INFINITY, same = -INFINITY, changed = -INFINITY;
 
-	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+	for (int k = 0; k < EVIDENCE_OTHER_SPREADS; k++) {
 		weights[k] = log(evidence_spread_priors[s->row->class][k] + 1e-12) + side_likelihood(split, 0, k) +
 			     side_likelihood(split, 1, k);
 		top = fmax(top, weights[k]);
 	}
-	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+	for (int k = 0; k < EVIDENCE_OTHER_SPREADS; k++) {
 		double variance = split->variance + log1p(s->excess[k] * split->shares[0]) +
 				  log1p(s->excess[k] * split->shares[1]);
 

@@ -104,7 +104,7 @@ static void series_share(struct series_search *s)
 	for (size_t row = 0; row < s->count; row++)
 		for (size_t i = 0; s->rows[row].is_self && s->part[row] > 0 && i < s->series->count; i++)
 			s->shared[i] += series_posterior_at(s, row, i);
-	s->shared_sum = evidence_sum(s->shared, s->series->count);
+	s->shared_sum = evidence_add(s->shared, s->series->count);
 	sum = s->shared_sum + evidence_other_changes;
 	for (size_t i = 0; i < s->series->count; i++)
 		s->position[i] = (s->shared[i] + evidence_other_changes * s->prior[i]) / sum;
@@ -263,7 +263,7 @@ static void series_place(const struct series_search *s, size_t row, struct serie
 
 static double series_part(const struct evidence_series *series, const double *samples, size_t from, size_t to)
 {
-	return evidence_sum(samples + from, to - from) / evidence_sum(series->samples + from, to - from);
+	return evidence_add(samples + from, to - from) / evidence_add(series->samples + from, to - from);
 }
 
 /* Weighs the split of a change; one that has not enough of the row is not asked. */
@@ -388,8 +388,8 @@ static void series_judge_family(struct series_search *s, bool of_self, bool of_c
 			size_t at = changes[used] ? changes[used]->split.at : s->series->count;
 
 			members[used] = (struct evidence_member){ .p = changes[used] ? changes[used]->p : 1,
-				.samples = { evidence_sum(s->rows[row].samples, at),
-					evidence_sum(s->rows[row].samples + at, s->series->count - at) },
+				.samples = { evidence_add(s->rows[row].samples, at),
+					evidence_add(s->rows[row].samples + at, s->series->count - at) },
 				.part = s->part[row] };
 		}
 	}
@@ -440,14 +440,14 @@ static void series_find_parts(struct series_search *s)
 
 	for (size_t row = 0; row < s->count; row++) {
 		const struct evidence_series *series = s->series;
-		double samples = evidence_sum(s->rows[row].samples, series->count), part = 0;
+		double samples = evidence_add(s->rows[row].samples, series->count), part = 0;
 
 		for (size_t i = 0; i < series->count; i++) {
 			size_t single = series->is_known[i] || i == 0 || i + 1 == series->count;
 			size_t to = single ? i + 1 : i + NEAR < series->count ? i + NEAR : series->count;
-			double own = evidence_sum(s->rows[row].samples + i, to - i);
+			double own = evidence_add(s->rows[row].samples + i, to - i);
 
-			part = fmax(part, own / evidence_sum(series->samples + i, to - i));
+			part = fmax(part, own / evidence_add(series->samples + i, to - i));
 		}
 		s->part[row] = evidence_is_hypothesis(samples, part) ? part : 0;
 	}
@@ -521,7 +521,7 @@ void evidence_series_newest(const struct evidence_series *series, const struct e
 				changed != (bool)(family & 2) || !(rows[i].samples[last] > 0))
 				continue;
 			members[used] = (struct evidence_member){ .p = changes[i].p,
-				.samples = { evidence_sum(rows[i].samples, last), rows[i].samples[last] },
+				.samples = { evidence_add(rows[i].samples, last), rows[i].samples[last] },
 				.part = rows[i].samples[last] / series->samples[last] };
 			of_row[used++] = i;
 		}

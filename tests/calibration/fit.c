@@ -24,6 +24,11 @@ struct sample {
 	size_t count, capacity, programs;
 };
 
+/* [class] what its rows tell of it, and what others that are like it do. */
+struct samples {
+	struct sample of[EVIDENCE_CLASSES], like[EVIDENCE_CLASSES];
+};
+
 static void restarts_of(const struct calibration_program *program, struct calibration_pair *pair)
 {
 	*pair = (struct calibration_pair){ .program = program };
@@ -37,7 +42,7 @@ static void restarts_of(const struct calibration_program *program, struct calibr
 
 /* Adds what the restarts of a program tell of a row. Rows of a program are alike: together they weigh as its root. */
 static void add_likelihoods(const struct calibration_pair *pair, const double *samples, const double *factors,
-	double weight, struct sample *sample)
+	double weight, enum evidence_class class, struct sample *sample)
 {
 	double counts[16], work[16];
 	struct likelihoods row = { .weight = weight };
@@ -47,7 +52,7 @@ static void add_likelihoods(const struct calibration_pair *pair, const double *s
 		counts[i] = samples[pair->of[0][i]];
 		work[i] = pair->program->recordings[pair->of[0][i]].work * exp(factors[i]);
 	}
-	spreads_of_side(&side, row.of);
+	spreads_of_side(&side, class, row.of);
 	ARRAY_PUSH(&sample->rows, &sample->capacity, &sample->count, row);
 }
 
@@ -74,7 +79,40 @@ static void find_profile_factors(const struct calibration_pair *pair, double fac
 	evidence_profile_factors(rows, count, (double *[]){ factors, other });
 }
 
-static void add_program(const struct calibration_program *program, struct sample samples[static EVIDENCE_CLASSES])
+/* A row tells the class of the benchmarks that are like it before any benchmark does, at their spreads. Itself: there
+ * are none. */
+static enum evidence_class benchmarks_like(enum evidence_class class)
+{
+	switch (class) {
+	case EVIDENCE_OTHER:
+		return EVIDENCE_BENCHMARK;
+	case EVIDENCE_COMPILED:
+		return EVIDENCE_BENCHMARK_COMPILED;
+	case EVIDENCE_TOTAL_COMMAND:
+		return EVIDENCE_TOTAL_SUITE;
+	case EVIDENCE_WAITING:
+	case EVIDENCE_BENCHMARK:
+	case EVIDENCE_BENCHMARK_COMPILED:
+	case EVIDENCE_TOTAL:
+	case EVIDENCE_TOTAL_COMPILED:
+	case EVIDENCE_TOTAL_SUITE:
+		break;
+	}
+	return class;
+}
+
+/* Adds what a row tells of its class, and of the benchmarks that are like it. */
+static void add_row(const struct calibration_pair *pair, enum evidence_class class, const double *samples,
+	const double *factors, double weight, struct samples *to)
+{
+	enum evidence_class like = benchmarks_like(class);
+
+	add_likelihoods(pair, samples, factors, weight, class, &to->of[class]);
+	if (like != class)
+		add_likelihoods(pair, samples, factors, weight, like, &to->like[like]);
+}
+
+static void add_program(const struct calibration_program *program, struct samples *to)
 {
 	struct calibration_pair pair;
 	double factors[16], none[16] = { 0 }, totals[64];
@@ -90,17 +128,19 @@ static void add_program(const struct calibration_program *program, struct sample
 		const struct calibration_row *row = &program->rows[i];
 
 		if (calibration_is_hypothesis(&pair, row))
-			add_likelihoods(
-				&pair, row->samples, factors, 1 / sqrt((double)rows[row->class]), &samples[row->class]);
+			add_row(&pair, row->class, row->samples, factors, 1 / sqrt((double)rows[row->class]), to);
 	}
 	for (int i = 0; i < EVIDENCE_CLASSES; i++)
-		samples[i].programs += rows[i] > 0;
+		to->of[i].programs += rows[i] > 0;
 	for (size_t i = 0; i < program->recording_count && i < 64; i++)
 		totals[i] = program->recordings[i].total;
 	if (program->is_waits)
 		return;
-	samples[program->totals].programs++;
-	add_likelihoods(&pair, totals, none, 1, &samples[program->totals]);
+	/* What executions of a suite have in common is all that is known of it as a whole. */
+	for (size_t i = 0; i < pair.count[0] && program->is_suite; i++)
+		totals[pair.of[0][i]] = calibration_clocked * exp(factors[i]);
+	to->of[program->totals].programs++;
+	add_row(&pair, program->totals, totals, none, 1, to);
 }
 
 /* What is known of a class before its rows, and what it is worth, in rows of different programs. */
@@ -115,7 +155,8 @@ struct before {
 static const struct before earlier_waits = { { 0, .27, .28, .08, .02, .18, .17, .004, .003 }, 26 };
 
 /* Expectation maximisation. */
-static void fit_priors(const struct sample *sample, const struct before *before, double priors[static EVIDENCE_SPREADS])
+static void fit_priors(const struct sample *sample, const struct before *before, bool is_smooth,
+	double priors[static EVIDENCE_SPREADS])
 {
 	enum { STEPS = 400 };
 
@@ -135,7 +176,26 @@ static void fit_priors(const struct sample *sample, const struct before *before,
 		}
 		for (int k = 0; k < EVIDENCE_SPREADS; k++)
 			priors[k] = (sums[k] + before->worth * before->priors[k]) / (weights + before->worth);
+		if (is_smooth)
+			spreads_smooth(priors);
 	}
+}
+
+/*
+ * One suite tells little of others, and was recorded beside other work: what rows of programs that are like benchmarks
+ * do between starts is worth as much as that suite.
+ */
+static struct before before_benchmarks(const struct sample *like, const struct sample *suites)
+{
+	struct before equal = { .worth = 1 }, before = { .worth = 0 };
+
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		equal.priors[k] = 1.0 / EVIDENCE_SPREADS;
+	fit_priors(like, &equal, true, before.priors);
+	for (size_t i = 0; i < suites->count; i++)
+		before.worth += suites->rows[i].weight;
+	before.worth = fmax(before.worth, 1);
+	return before;
 }
 
 /* ---- Load ---- */
@@ -172,7 +232,8 @@ static void add_steps(const struct calibration_program *program, struct steps *s
 /* ---- Output ---- */
 
 static const char *const class_names[EVIDENCE_CLASSES] = { "EVIDENCE_OTHER", "EVIDENCE_COMPILED", "EVIDENCE_WAITING",
-	"EVIDENCE_TOTAL", "EVIDENCE_TOTAL_COMPILED", "EVIDENCE_TOTAL_COMMAND" };
+	"EVIDENCE_BENCHMARK", "EVIDENCE_BENCHMARK_COMPILED", "EVIDENCE_TOTAL", "EVIDENCE_TOTAL_COMPILED",
+	"EVIDENCE_TOTAL_COMMAND", "EVIDENCE_TOTAL_SUITE" };
 
 /*
  * Returns the least one with which 95 % of the rows are covered. Maximum likelihood has half of it: most rows follow
@@ -187,7 +248,7 @@ static double least_scatter(const struct steps *steps)
 	return least * calibration_scatter_step;
 }
 
-static void write_fitted(const struct sample samples[static EVIDENCE_CLASSES], struct steps *steps)
+static void write_fitted(const struct samples *samples, struct steps *steps)
 {
 	double median = weighted_median(steps->slopes, steps->count),
 	       variance = weighted_median_variance(steps->slopes, steps->count, median);
@@ -197,31 +258,36 @@ static void write_fitted(const struct sample samples[static EVIDENCE_CLASSES], s
 	       "/* Made by scripts/calibrate of the recordings under tests/data/calibration that are for fitting. */\n"
 	       "#pragma once\n\n"
 	       "#include \"diff/evidence/evidence.h\"\n\n"
-	       "/* How probable each of evidence_spreads is, by expectation maximisation over restarts of unchanged programs. */\n"
+	       "/* How probable each of evidence_spreads_of(class) is, by expectation maximisation over restarts of unchanged programs. */\n"
 	       "static const double evidence_spread_priors[EVIDENCE_CLASSES][EVIDENCE_SPREADS] = {\n");
 	/*
 	 * Counting hides whether a function varies by half a percent or by two: only totals are asked for the least
 	 * spread.
 	 */
-	for (int k = 1; k < EVIDENCE_SPREADS; k++)
-		equal.priors[k] = 1.0 / (EVIDENCE_SPREADS - 1);
-	fit_priors(&samples[EVIDENCE_OTHER], &equal, other.priors);
+	for (int k = 1; k < EVIDENCE_OTHER_SPREADS; k++)
+		equal.priors[k] = 1.0 / (EVIDENCE_OTHER_SPREADS - 1);
+	fit_priors(&samples->of[EVIDENCE_OTHER], &equal, false, other.priors);
 	total = other;
 	for (int k = 0; k < EVIDENCE_SPREADS; k++)
 		total.priors[k] = .9 * other.priors[k] + (k == 0 ? .1 : 0);
 	for (int i = 0; i < EVIDENCE_CLASSES; i++) {
+		const struct sample *sample = &samples->of[i];
 		double priors[EVIDENCE_SPREADS];
+		struct before like = before_benchmarks(&samples->like[i], sample);
 
 		/* Of what few programs tell, the most probable before is what functions do. */
-		fit_priors(&samples[i],
-			i == EVIDENCE_OTHER     ? &equal
-			: i == EVIDENCE_WAITING ? &earlier_waits
-			: i >= EVIDENCE_TOTAL   ? &total
-						: &other,
-			priors);
-		printf("\t/* %zu rows of %zu programs */\n\t[%s] = {", samples[i].count, samples[i].programs,
-			class_names[i]);
-		for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		fit_priors(sample,
+			samples->like[i].count > 0 ? &like
+			: i == EVIDENCE_OTHER      ? &equal
+			: i == EVIDENCE_WAITING    ? &earlier_waits
+			: i >= EVIDENCE_TOTAL      ? &total
+						   : &other,
+			samples->like[i].count > 0, priors);
+		printf("\t/* %zu rows of %zu programs", sample->count, sample->programs);
+		if (samples->like[i].count > 0)
+			printf(", and %zu that are like them", samples->like[i].count);
+		printf(" */\n\t[%s] = {", class_names[i]);
+		for (int k = 0; k < evidence_spread_count((enum evidence_class)i); k++)
 			printf("%s %.4f", k ? "," : "", priors[k]);
 		printf(" },\n");
 	}
@@ -296,7 +362,7 @@ static void write_tally(const char *of, const struct tally *tally)
 
 int main(int argc, char **argv)
 {
-	struct sample samples[EVIDENCE_CLASSES] = { 0 };
+	struct samples samples = { 0 };
 	bool is_check = argc > 1 && strcmp(argv[1], "--check") == 0;
 	struct steps steps = { .count = 0 };
 	struct tally tallies[2] = { 0 };
@@ -308,7 +374,7 @@ int main(int argc, char **argv)
 		if (ok && is_check && !program.is_fit)
 			check_program(&program, tallies);
 		if (ok && !is_check && program.is_fit) {
-			add_program(&program, samples);
+			add_program(&program, &samples);
 			add_steps(&program, &steps);
 		}
 		calibration_deinit(&program);
@@ -317,9 +383,11 @@ int main(int argc, char **argv)
 		write_tally("restarts", &tallies[0]);
 		write_tally("other loads", &tallies[1]);
 	} else {
-		write_fitted(samples, &steps);
+		write_fitted(&samples, &steps);
 	}
-	for (int i = 0; i < EVIDENCE_CLASSES; i++)
-		free(samples[i].rows);
+	for (int i = 0; i < EVIDENCE_CLASSES; i++) {
+		free(samples.of[i].rows);
+		free(samples.like[i].rows);
+	}
 	return 0;
 }

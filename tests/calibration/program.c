@@ -45,7 +45,9 @@ static void read_program(char **fields, struct calibration_program *program)
 	program->is_service = strcmp(fields[2], "service") == 0;
 	program->is_fit = strcmp(fields[4], "fit") == 0;
 	program->is_waits = strcmp(fields[5], "cpu") != 0;
-	program->totals = program->is_waits                                                  ? EVIDENCE_WAITING
+	program->is_suite = strcmp(fields[2], "suite") == 0;
+	program->totals = program->is_suite                                                  ? EVIDENCE_TOTAL_SUITE
+			  : program->is_waits                                                ? EVIDENCE_WAITING
 			  : !program->is_service                                             ? EVIDENCE_TOTAL_COMMAND
 			  : strcmp(fields[3], "node") == 0 || strcmp(fields[3], "java") == 0 ? EVIDENCE_TOTAL_COMPILED
 											     : EVIDENCE_TOTAL;
@@ -117,11 +119,42 @@ static void read_row(char **fields, size_t count, struct calibration_program *pr
 	add_row(program, capacity, class, false, fields + FIRST_CELL);
 }
 
+static void read_execution(char **fields, struct calibration_program *program, size_t *capacity)
+{
+	struct calibration_recording execution = { .condition = CALIBRATION_RESTART, .total = 1, .work = 1 };
+
+	if (strcmp(fields[1], "id") == 0)
+		return;
+	snprintf(execution.id, sizeof(execution.id), "%s", fields[1]);
+	ARRAY_PUSH(&program->recordings, capacity, &program->recording_count, execution);
+}
+
+/* A benchmark that an execution lacks is none. */
+static void read_benchmark(char **fields, size_t count, struct calibration_program *program, size_t *capacity)
+{
+	enum { FIRST_CELL = 2 };
+	struct calibration_row row = { .class = EVIDENCE_BENCHMARK, .is_self = true };
+	double *times;
+
+	if (count < FIRST_CELL + program->recording_count || strcmp(fields[1], "name") == 0)
+		return;
+	times = memory_zeroed(program->recording_count + 1, sizeof(*times));
+	for (size_t i = 0; i < program->recording_count; i++)
+		if (sscanf(fields[FIRST_CELL + i], "%*f,%*f,%lf", &times[i]) != 1) {
+			free(times);
+			return;
+		}
+	/* in order, so that the first one is divided by last */
+	for (size_t i = program->recording_count; i-- > 0;)
+		times[i] *= calibration_clocked / times[0];
+	row.samples = times;
+	ARRAY_PUSH(&program->rows, capacity, &program->row_count, row);
+}
+
 bool calibration_read(const char *path, struct calibration_program *program)
 {
 	CLEANUP(cleanup_free) char *line = memory_alloc(MOST_LINE);
 	size_t recordings = 0, rows = 0;
-	bool is_suite = false;
 	gzFile file = gzopen(path, "rb");
 	char *fields[MOST_FIELDS];
 
@@ -130,10 +163,13 @@ bool calibration_read(const char *path, struct calibration_program *program)
 		size_t count = split(line, fields);
 
 		if (strcmp(fields[0], "program") == 0 && count >= 6) {
-			is_suite = strcmp(fields[2], "suite") == 0;
 			read_program(fields, program);
-		} else if (strcmp(fields[0], "recording") == 0 && !is_suite) {
+		} else if (strcmp(fields[0], "recording") == 0 && program->is_suite) {
+			read_execution(fields, program, &recordings);
+		} else if (strcmp(fields[0], "recording") == 0) {
 			read_recording(fields, count, program, &recordings);
+		} else if (strcmp(fields[0], "benchmark") == 0) {
+			read_benchmark(fields, count, program, &rows);
 		} else if (strcmp(fields[0], "row") == 0) {
 			read_row(fields, count, program, &rows);
 		}
@@ -157,7 +193,7 @@ struct counts {
 static void fill_row(const struct calibration_pair *pair, const double *samples, const double *late,
 	enum evidence_class class, double times, struct counts *counts, struct evidence_row *row)
 {
-	bool is_single = pair->count[0] == 1 && pair->count[1] == 1;
+	bool is_single = pair->count[0] == 1 && pair->count[1] == 1 && late;
 
 	*row = (struct evidence_row){ .class = class };
 	for (int side = 0; side < EVIDENCE_SIDES; side++) {
@@ -166,7 +202,7 @@ static void fill_row(const struct calibration_pair *pair, const double *samples,
 
 			counts->samples[side][i] = samples[of] * (side ? times : 1);
 			counts->work[side][i] = pair->program->recordings[of].work;
-			counts->late[side] = late[of] * (side ? times : 1);
+			counts->late[side] = late ? late[of] * (side ? times : 1) : 0;
 		}
 		row->sides[side] =
 			(struct evidence_counts){ counts->samples[side], counts->work[side], pair->count[side] };
@@ -368,5 +404,8 @@ void calibration_weigh(const struct calibration_pair *pair, struct calibration_r
 	for (size_t i = 0; i < count; i++)
 		weigh_hypothesis(pair, &factor, &found[i], result);
 	find_proven(pair, found, count, result);
-	weigh_total(pair, &load, result);
+	/* What executions of a suite have in common is no row of it. */
+	result->total_is_covered = program->is_suite;
+	if (!program->is_suite)
+		weigh_total(pair, &load, result);
 }

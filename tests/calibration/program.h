@@ -5,6 +5,9 @@
 
 /* A program's recordings under tests/data/calibration, as rows of the model of evidence. */
 
+/* Times that a harness measured are rows of so many samples in the first execution: nothing is counted there. */
+static const double calibration_clocked = 1e8;
+
 enum calibration_condition { CALIBRATION_RESTART, CALIBRATION_LOAD, CALIBRATION_OTHER };
 
 struct calibration_recording {
@@ -24,6 +27,7 @@ struct calibration_row {
 struct calibration_program {
 	char name[64];
 	bool is_service, is_fit, is_waits;
+	bool is_suite; /* recordings are executions, and rows benchmarks, whose samples are times of an iteration */
 	enum evidence_class totals;
 	struct calibration_recording *recordings;
 	size_t recording_count;
@@ -31,7 +35,7 @@ struct calibration_program {
 	size_t row_count;
 };
 
-/* Reads a program from its text; false: it is a suite, or tells no work. */
+/* Reads a program from its text; false: it tells no work. */
 bool calibration_read(const char *path, struct calibration_program *program);
 void calibration_deinit(struct calibration_program *program);
 

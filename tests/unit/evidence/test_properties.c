@@ -24,6 +24,7 @@ struct side {
 struct drawn {
 	enum evidence_class class;
 	struct side sides[EVIDENCE_SIDES], late[EVIDENCE_SIDES], conserved[EVIDENCE_SIDES];
+	bool in_pairs;
 };
 
 static struct evidence_counts counts_of(const struct side *side)
@@ -33,7 +34,7 @@ static struct evidence_counts counts_of(const struct side *side)
 
 static struct evidence_row row_of(const struct drawn *drawn)
 {
-	struct evidence_row row = { .class = drawn->class };
+	struct evidence_row row = { .class = drawn->class, .in_pairs = drawn->in_pairs };
 
 	for (int side = 0; side < EVIDENCE_SIDES; side++) {
 		row.sides[side] = counts_of(&drawn->sides[side]);
@@ -85,6 +86,7 @@ static void draw_any(gsl_rng *rng, struct drawn *drawn)
 		draw_side(rng, &drawn->late[side], mean / 2, .3, 0);
 		draw_side(rng, &drawn->conserved[side], mean * 2, .3, 0);
 	}
+	drawn->in_pairs = drawn->sides[0].count == drawn->sides[1].count && gsl_rng_uniform_int(rng, 2);
 	drawn->conserved[1].count = drawn->conserved[0].count > 0 ? drawn->sides[1].count : 0;
 	draw_side(rng, &drawn->conserved[1], mean * 2, .3, 0);
 }
@@ -419,6 +421,65 @@ static void more_data_narrows_the_expected_interval(void **state)
 	}
 }
 
+/* ---- Profiles of few rows ---- */
+
+/* What a pair shares cancels: its rows are known as well as if there were none. */
+static void the_factor_of_a_pair_cancels(void **state)
+{
+	static const struct evidence_factor none = { 0 };
+	struct drawn drawn = plain(EVIDENCE_BENCHMARK, 6, 0, 0);
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+	struct weighed apart, in_pairs;
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		double of_pair = 1e6 * exp(gsl_ran_gaussian(rng, .1));
+
+		drawn.sides[0].samples[i] = of_pair * exp(gsl_ran_gaussian(rng, .01));
+		drawn.sides[1].samples[i] = of_pair * exp(gsl_ran_gaussian(rng, .01) + .05);
+	}
+	apart = weigh(&drawn, &none);
+	drawn.in_pairs = true;
+	in_pairs = weigh(&drawn, &none);
+	print_message("p %.2g apart, %.2g in pairs, %.3f to %.3f\n", apart.evidence.p, in_pairs.evidence.p,
+		in_pairs.low, in_pairs.high);
+	assert_true(apart.evidence.p > .1 && in_pairs.evidence.p < .01);
+	assert_true(in_pairs.low > .02 && in_pairs.high < .08);
+	gsl_rng_free(rng);
+}
+
+/* One profile of eight in which another program ran: it counts for little, and all others count. */
+static void a_disturbed_profile_counts_for_little(void **state)
+{
+	struct drawn drawn = plain(EVIDENCE_BENCHMARK, 8, 0, 0);
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+	double base[8], head[8];
+	struct evidence_row row;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		for (int side = 0; side < EVIDENCE_SIDES; side++)
+			drawn.sides[side].samples[i] =
+				1e6 * exp(gsl_ran_gaussian(rng, .01)) * (side == 1 && i == 3 ? 1.4 : 1);
+	row = row_of(&drawn);
+	evidence_find_disturbed(&row, (double *[]){ base, head });
+	for (size_t i = 0; i < 8; i++)
+		assert_true(base[i] > .8 && (i == 3 ? head[i] < .01 : head[i] > .8));
+	gsl_rng_free(rng);
+}
+
+/* What is not decided at one look may be at another: all looks together keep the rate. */
+static void looks_share_the_rate(void **state)
+{
+	double sum = 0;
+
+	(void)state;
+	assert_true(evidence_look_adjustment(0) == 1);
+	for (unsigned int look = 1; look < 10000; look++)
+		sum += 1 / evidence_look_adjustment(look);
+	assert_true(sum > .99 && sum <= 1);
+}
+
 /* ---- Common factors ---- */
 
 enum { FACTOR_ROWS = 30 };
@@ -525,6 +586,9 @@ int main(void)
 		cmocka_unit_test(a_thousand_profiles_a_side_are_weighed),
 		cmocka_unit_test(intervals_cover_what_the_model_draws),
 		cmocka_unit_test(more_data_narrows_the_expected_interval),
+		cmocka_unit_test(the_factor_of_a_pair_cancels),
+		cmocka_unit_test(a_disturbed_profile_counts_for_little),
+		cmocka_unit_test(looks_share_the_rate),
 		cmocka_unit_test(common_factors_are_numbers),
 		cmocka_unit_test(what_all_rows_have_in_common_is_found),
 	};

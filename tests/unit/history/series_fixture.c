@@ -142,7 +142,7 @@ static void draw_spreads(const struct fixture *fixture, uint64_t *state, double 
 		double left = uniform(state);
 		int k = 0;
 
-		while (fixture->draws_spreads && k + 1 < EVIDENCE_SPREADS &&
+		while (fixture->draws_spreads && k + 1 < EVIDENCE_OTHER_SPREADS &&
 			left > evidence_spread_priors[EVIDENCE_OTHER][k])
 			left -= evidence_spread_priors[EVIDENCE_OTHER][k++];
 		spreads[f] = fixture->draws_spreads ? evidence_spreads[k] : fixture->rsd;
