@@ -8,12 +8,9 @@
  * base and head with the same name are one.
  *
  * A benchmark is judged by the time of one iteration, as its harness measured it, never by the time of a run: a suite
- * may run for a fixed time. There are two levels of noise: rounds within a process, which the standard error of its
- * mean tells, and processes. With several executions on each side the executions are the replicates, and the spread
- * between them holds both levels; it is moderated across the benchmarks of the suite (Smyth 2004), and executions made
- * in turn are compared in pairs. With one execution a side, the difference between processes is assumed, and reported.
- * Benchmarks without such times (simulations: exact counts; programs that tell no iterations) are judged by the totals
- * of their profiles, as diff_create() judges them.
+ * may run for a fixed time. It is a row of the one model of evidence (evidence/evidence.h), of which executions are the
+ * profiles and iterations the work. Benchmarks without such times (simulations: exact counts; programs that tell no
+ * iterations) are judged by the totals of their profiles, as diff_create() judges them.
  *
  * The benchmarks of a suite are one family of tests at the false discovery rate q (Benjamini and Hochberg 1995).
  * Functions are tested only in benchmarks that are proven to differ, R of m, at the rate q R / m, so that the rate
@@ -39,7 +36,8 @@ struct diff_benchmark {
 	 * NAN: the side does not have it.
 	 */
 	double value[DIFF_SIDES];
-	/* of head in parts of base, 0.1: 10 % more; the 95 % interval holds however often it is looked at */
+	/* of head in parts of base, 0.1: 10 % more, beside suite.common; the 95 % interval holds however often it is
+	 * looked at */
 	double change, change_low, change_high;
 	double p, q; /* NAN: not tested, or exact counts */
 	size_t executions[DIFF_SIDES];
@@ -61,8 +59,8 @@ struct diff_benchmark {
 	double cpu_share[DIFF_SIDES];
 	double cpu_change, cpu_change_low, cpu_change_high; /* as `change`; NAN: not known */
 	/*
-	 * The clock says that it differs, and CPU time does not: it waited, for itself or because other programs ran.
-	 * It is INCONCLUSIVE.
+	 * It would be proven to differ, if it did not have a CPU for another share of its time: it waited, for itself
+	 * or because other programs ran. It is INCONCLUSIVE.
 	 */
 	bool is_contradicted;
 	/* its code is the same and its binary linked anew, but it differs by more than placement does: INCONCLUSIVE */
@@ -97,8 +95,8 @@ struct diff_suite_options {
 
 /*
  * Looks at executions that go on: after 3, 5, 8, 12, 18, ..., each time after half as many more as there were. The
- * p-values of look k are multiplied by 2^k, and intervals are as much wider: all looks together then keep the rate (a
- * union bound with weights 2^-k), whenever a benchmark's executions end. Exact counts have no chance in them, so looks
+ * p-values of a look are multiplied by what evidence_look_adjustment() says, and intervals are as much wider: all looks
+ * together then keep the rate, whenever a benchmark's executions end. Exact counts have no chance in them, so looks
  * do not matter.
  */
 
@@ -134,7 +132,11 @@ struct diff_suite {
 	size_t executions[DIFF_SIDES];
 	size_t layouts[DIFF_SIDES];  /* 0: runs tell of none, or one side has only one */
 	struct diff_control control; /* of the suite: its verdict is that of base compared with other runs of base */
-	double assumed_rsd;          /* between processes, with one execution a side; 0: it was measured */
+	/*
+	 * What all benchmarks have in common in head beside base, in parts, as another machine makes it: `change` of
+	 * each is beside that. With its 95 % interval.
+	 */
+	double common, common_low, common_high;
 	/* REGRESSED, IMPROVED, or MIXED by its benchmarks; INCONCLUSIVE if one is; else UNCHANGED or MINOR */
 	enum diff_verdict verdict;
 	bool gate_failed;

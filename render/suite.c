@@ -176,16 +176,13 @@ static size_t fewest_executions(const struct diff_suite *suite)
 	return fewest;
 }
 
-/* Appends how many executions there are, and what is assumed of them. */
+/* Appends how many executions there are. */
 static void append_executions(const struct diff_suite *suite, struct buffer *out)
 {
 	size_t base = suite->executions[DIFF_BASE], head = suite->executions[DIFF_HEAD];
 
 	buffer_printf(out, " Evidence: %zu execution%s of base and %zu of head%s", base, suite_plural(base), head,
 		suite->options.diff.runs_in_pairs ? ", in turn" : "");
-	if (suite->assumed_rsd > 0)
-		buffer_printf(
-			out, ", with %.3g %% variation between identical processes assumed", suite->assumed_rsd * 100);
 	buffer_append_byte(out, '.');
 	if (suite->options.is_watched && fewest_executions(suite) < base)
 		buffer_printf(out, " Benchmarks that were decided before are in %zu or more of them.",

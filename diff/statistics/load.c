@@ -130,6 +130,25 @@ void load_measure(struct diff_build *build)
 	build->diff->basis->load = build->load;
 }
 
+bool load_is_apart(const struct profile *const profiles[DIFF_SIDES])
+{
+	int64_t first[DIFF_SIDES] = { INT64_MAX, INT64_MAX }, last[DIFF_SIDES] = { 0 };
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (size_t i = 0; i < profiles[side]->run_count; i++) {
+			const struct profile_run *run = &profiles[side]->runs[i];
+
+			if (run->name)
+				continue;
+			if (run->start_unix_ns == 0)
+				return false;
+			first[side] = run->start_unix_ns < first[side] ? run->start_unix_ns : first[side];
+			last[side] = run->start_unix_ns > last[side] ? run->start_unix_ns : last[side];
+		}
+	return last[DIFF_BASE] > 0 && last[DIFF_HEAD] > 0 &&
+	       (last[DIFF_BASE] < first[DIFF_HEAD] || last[DIFF_HEAD] < first[DIFF_BASE]);
+}
+
 /* ---- Rates ---- */
 
 enum { LOAD_MOST_BLOCKS = 600 };

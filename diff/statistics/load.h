@@ -31,5 +31,8 @@ double load_rate_change(const struct diff_build *build);
  */
 double load_calls_change(const struct diff_build *build, bool *is_known);
 
+/* Returns whether all runs of one side began before all of the other; false also where nobody knows when they did. */
+bool load_is_apart(const struct profile *const profiles[DIFF_SIDES]);
+
 /* Returns the recorded time of a side's runs, in seconds; 0 if it is not known for a run. */
 double load_seconds(const struct profile *profile);

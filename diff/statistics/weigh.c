@@ -291,31 +291,11 @@ static enum evidence_class weigh_class_of_total(const struct diff *diff)
 	return runtime_compiles(runtime_language(diff)) ? EVIDENCE_TOTAL_COMPILED : EVIDENCE_TOTAL;
 }
 
-/* Returns whether all runs of one side began before all of the other; false also where nobody knows when they did. */
-static bool weigh_is_apart(const struct diff_build *build)
-{
-	int64_t first[DIFF_SIDES] = { INT64_MAX, INT64_MAX }, last[DIFF_SIDES] = { 0 };
-
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		const struct profile *profile = build->profiles[side];
-
-		for (size_t i = 0; i < profile->run_count; i++) {
-			int64_t start = profile->runs[i].start_unix_ns;
-
-			if (start == 0)
-				return false;
-			first[side] = start < first[side] ? start : first[side];
-			last[side] = start > last[side] ? start : last[side];
-		}
-	}
-	return last[DIFF_BASE] < first[DIFF_HEAD] || last[DIFF_HEAD] < first[DIFF_BASE];
-}
-
 static struct evidence_load weigh_load_of(const struct diff_build *build)
 {
 	const struct diff *diff = build->diff;
 	struct evidence_load load = { .totals = weigh_class_of_total(diff),
-		.is_apart = diff->evidence.mode == DIFF_EVIDENCE_RUNS && weigh_is_apart(build) };
+		.is_apart = diff->evidence.mode == DIFF_EVIDENCE_RUNS && load_is_apart(build->profiles) };
 	bool is_known;
 
 	switch (diff->scale.mode) {

@@ -181,15 +181,28 @@ static bool suite_environment_check_exits(struct diff_suite *suite, enum diff_si
 	return warn_words(suite, true, words, err);
 }
 
-static bool say_assumed(struct diff_suite *suite, struct error *err)
+static bool say_single(struct diff_suite *suite, struct error *err)
 {
+	if (suite->is_exact || suite->executions[DIFF_BASE] != 1 || suite->executions[DIFF_HEAD] != 1)
+		return true;
+	return warn_words(suite, false,
+		"there is one execution on each side, which does not show how far executions differ, so that only changes beyond what executions of other suites do are proven; 'kelvin bench --benchmarks' runs both sides in turn, and several files on a side are separated by commas",
+		err);
+}
+
+/* What all benchmarks have in common may be the machine. Each is compared beside that. */
+static bool say_common(struct diff_suite *suite, struct error *err)
+{
+	bool is_less = suite->common < 0;
 	char words[320];
 
-	if (!(suite->assumed_rsd > 0))
+	if (!(suite->common_low > 0 || suite->common_high < 0) || !(fabs(suite->common) > suite->options.precision))
 		return true;
 	snprintf(words, sizeof(words),
-		"there is one execution on each side, so %.0f %% variation between identical processes is assumed, and smaller changes cannot be proven; 'kelvin bench --benchmarks' runs both sides in turn, and several files on a side are separated by commas",
-		suite->assumed_rsd * 100);
+		"all benchmarks together take %.1f %% %s in head (95 %% interval %.1f to %.1f %%), as on another machine; each is compared beside that, and runs in turn would tell whether it is the program",
+		fabs(suite->common) * 100, is_less ? "less" : "more",
+		100 * (is_less ? -suite->common_high : suite->common_low),
+		100 * (is_less ? -suite->common_low : suite->common_high));
 	return warn_words(suite, false, words, err);
 }
 
@@ -293,6 +306,6 @@ bool suite_warn(const struct suite_work *work, struct error *err)
 		return true;
 	return suite_environment_compare_facts(suite, err) && compare_libraries(suite, err) &&
 	       suite_environment_check_exits(suite, DIFF_BASE, err) &&
-	       suite_environment_check_exits(suite, DIFF_HEAD, err) && say_assumed(suite, err) &&
-	       say_waiting(work, err) && warn_of_missing(work, err);
+	       suite_environment_check_exits(suite, DIFF_HEAD, err) && say_single(suite, err) &&
+	       say_common(suite, err) && say_waiting(work, err) && warn_of_missing(work, err);
 }

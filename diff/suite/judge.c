@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Tests whether benchmarks changed. Each benchmark is a row: logarithms of its values, less the effects of executions
- * (effects.h), and what is left over around their means. With pairs these are differences of head and base of one pair;
- * else values of both sides.
- *
- * The variance of a row is moderated across rows (Smyth 2004), but not below the row's own. The effects of executions
- * are common to all rows, so that more rows tell no more of them: their variance is added with its own degrees of
- * freedom (Satterthwaite 1946). Decision 63 has the rates at which unchanged suites alarm.
+ * Tests whether benchmarks changed: each is a row of the one model of evidence (rows.h), and all are one family.
+ * Benchmarks whose code is the same, in files that were linked anew, are no members of it: they show what placement
+ * does.
  */
 #include "diff/suite/work.h"
 
@@ -14,103 +10,39 @@
 #include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/placement.h"
 #include "diff/statistics/runtime.h"
-#include "diff/suite/effects.h"
+#include "diff/suite/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * Relative standard deviations between processes that are assumed where there is one execution a side, by the language.
- * Medians of 200 rounds in 30 processes of five benchmarks each in C and in Python, on a machine with two busy CPUs:
- * four of five pairs differed by less than such a deviation explains (decision 63). Programs that are compiled at run
- * time decide in each process anew what is compiled how.
- */
-static const double assumed_rsd = 0.05, assumed_rsd_compiled_at_run_time = 0.10;
-
-/* Clocks and rounding make values equal that are not: a smaller relative variance is not believed. */
-static const double least_variance = 1e-8;
-
-/* Further looks than this change nothing that can be seen in a p-value. */
-enum { MOST_LOOKS = 30 };
-
-/* A variance with its degrees of freedom. */
-struct judge_spread {
-	double variance, freedom;
-};
-
-struct suite_row {
-	uint32_t benchmark;
-	double change;   /* logarithm of head over base */
-	double variance; /* of one value of the row, from what is left over */
-	double freedom;
-	double units;               /* the variance of `change` is that of one value times this */
-	double rounds;              /* variance of `change` by what was seen within executions */
-	double looks;               /* p is multiplied by this */
-	struct judge_spread spread; /* of `change` */
-	double p;
-};
-
 struct suite_test {
 	struct suite_work *work;
-	struct suite_effects effects;
-	struct suite_row *rows; /* owned */
-	size_t row_count;
-	struct moderation moderation;
-	double assumed_variance; /* of one value of each side */
+	struct suite_rows rows;
+	struct evidence *evidence; /* owned: [row] */
+	unsigned int *looks;       /* owned: [row] evidence_look_adjustment() */
+	double *p;                 /* owned: [row] at its look */
 };
 
 static void test_deinit(struct suite_test *t)
 {
-	effects_deinit(&t->effects);
-	free(t->rows);
+	suite_rows_deinit(&t->rows);
+	free(t->evidence);
+	free(t->looks);
+	free(t->p);
 }
 
-/* ---- Rows ---- */
-
-static int by_point_value(const void *left, const void *right)
+static struct diff_benchmark *judge_benchmark(const struct suite_test *t, size_t row)
 {
-	const struct effects_point *a = left, *b = right;
-
-	return ORDER(a->value, b->value);
+	return &t->work->suite->benchmarks[t->rows.benchmarks[row]];
 }
 
-/*
- * Adds a trimmed mean, with the winsorized variance (Yuen 1974): values that are left out count as the nearest that are
- * not. The sum of squares over the degrees of freedom is then the variance of one value that is left.
- */
-static void add_series(struct suite_row *row, struct effects_point *points, size_t count, double sign, double *squares)
-{
-	size_t first = suite_trimmed(count), end = count - first;
-	double kept = (double)(end - first), mean = 0, winsorized = 0, errors = 0;
-
-	qsort(points, count, sizeof(*points), by_point_value);
-	for (size_t i = 0; i < count; i++) {
-		errors += points[i].variance / (double)count;
-		if (i < first)
-			points[i].value = points[first].value;
-	}
-	for (size_t i = end; i < count; i++)
-		points[i].value = points[end - 1].value;
-	for (size_t i = first; i < end; i++)
-		mean += points[i].value / kept;
-	for (size_t i = 0; i < count; i++)
-		winsorized += points[i].value / (double)count;
-	for (size_t i = 0; i < count; i++)
-		*squares += pow(points[i].value - winsorized, 2);
-	row->change += sign * mean;
-	row->freedom += kept - 1;
-	row->units += 1 / kept;
-	row->rounds += errors / (double)count;
-}
-
-/* Returns the number of looks at a benchmark by its last execution, while executions go on. */
-static double looks_of(const struct suite_work *work, uint32_t benchmark)
+/* Returns the number of the look at a benchmark by its last execution, while executions go on. */
+static unsigned int look_of(const struct suite_work *work, uint32_t benchmark)
 {
 	uint64_t executions = 0;
-	unsigned int looks;
 
 	if (!work->suite->options.is_watched)
-		return 1;
+		return 0;
 	for (int s = 0; s < DIFF_SIDES; s++) {
 		const struct suite_side *side = &work->sides[s];
 
@@ -118,161 +50,138 @@ static double looks_of(const struct suite_work *work, uint32_t benchmark)
 			if (side->values[i].execution >= executions)
 				executions = side->values[i].execution + 1u;
 	}
-	looks = diff_suite_look_after(executions);
-	return ldexp(1, (int)(looks < MOST_LOOKS ? looks : MOST_LOOKS));
+	return diff_suite_look_after(executions);
 }
 
-static struct suite_row make_row(const struct suite_test *t, uint32_t benchmark, struct effects_point *points)
+static void weigh_test(struct suite_test *t)
 {
-	struct suite_row row = { .benchmark = benchmark, .looks = looks_of(t->work, benchmark) };
-	double squares = 0;
-
-	for (size_t s = 0; s < t->effects.series_count; s++) {
-		size_t count = effects_points(&t->effects, benchmark, s, points);
-
-		add_series(&row, points, count, t->effects.series_count == 1 || s == DIFF_HEAD ? 1 : -1, &squares);
+	for (size_t i = 0; i < t->rows.count; i++) {
+		evidence_weigh_row(&t->rows.rows[i], &t->rows.factor, &t->evidence[i]);
+		t->p[i] = fmin(1, t->evidence[i].p * evidence_look_adjustment(t->looks[i]));
 	}
-	row.variance = row.freedom > 0 ? squares / row.freedom : 0;
-	return row;
 }
 
-static void make_rows(struct suite_test *t)
+static void test_init(struct suite_test *t, struct suite_work *work, bool of_cpu, const double *further)
 {
-	size_t count = t->work->suite->benchmark_count;
-	CLEANUP(cleanup_free)
-	struct effects_point *points = memory_alloc((t->effects.most_points + 1) * sizeof(*points));
-
-	t->rows = memory_alloc((count + 1) * sizeof(*t->rows));
-	for (uint32_t i = 0; i < count; i++)
-		if (effects_has(&t->effects, i))
-			t->rows[t->row_count++] = make_row(t, i, points);
+	*t = (struct suite_test){ .work = work };
+	suite_rows_init(&t->rows, work, of_cpu, further);
+	t->evidence = memory_zeroed(t->rows.count + 1, sizeof(*t->evidence));
+	t->looks = memory_zeroed(t->rows.count + 1, sizeof(*t->looks));
+	t->p = memory_zeroed(t->rows.count + 1, sizeof(*t->p));
+	for (size_t i = 0; i < t->rows.count; i++)
+		t->looks[i] = look_of(work, t->rows.benchmarks[i]);
+	weigh_test(t);
 }
 
-/* ---- Variances ---- */
+/* ---- Waiting ---- */
 
-/* The degrees of freedom that most rows have: rows of executions that failed have fewer. */
-static void common_freedom(const struct suite_test *t, double *freedom)
+/* Returns the samples of CPU time that a side has of each [benchmark]; owned by the caller. */
+static double *count_samples(const struct suite_work *work, int side)
 {
-	size_t most = 2 * t->effects.most_points + 2, best = 0;
-	CLEANUP(cleanup_free) size_t *counts = memory_zeroed(most + 1, sizeof(*counts));
+	const struct suite_side *s = &work->sides[side];
+	double *samples = memory_zeroed(work->suite->benchmark_count + 1, sizeof(*samples));
 
-	for (size_t i = 0; i < t->row_count; i++)
-		counts[(size_t)t->rows[i].freedom]++;
-	for (size_t i = 0; i <= most; i++)
-		best = counts[i] > counts[best] ? i : best;
-	*freedom = (double)best;
-}
+	for (size_t run = 0; run < s->profile->run_count; run++) {
+		uint32_t benchmark = work->suite->details->benchmarks[side][run];
 
-static struct dispersion row_dispersion(const struct suite_row *row)
-{
-	return (struct dispersion){ .variance = row->variance, .poisson = least_variance };
-}
-
-static void fit_moderation(struct suite_test *t)
-{
-	CLEANUP(cleanup_free) struct dispersion *fitted = memory_alloc((t->row_count + 1) * sizeof(*fitted));
-	double freedom = 0;
-	size_t count = 0;
-
-	common_freedom(t, &freedom);
-	for (size_t i = 0; i < t->row_count; i++)
-		if (t->rows[i].freedom == freedom)
-			fitted[count++] = row_dispersion(&t->rows[i]);
-	moderation_fit(fitted, count, freedom, &t->moderation);
-}
-
-static struct judge_spread add_spreads(struct judge_spread a, struct judge_spread b)
-{
-	double sum = a.variance + b.variance;
-
-	if (!(b.variance > 0))
-		return a;
-	return (struct judge_spread){ sum,
-		sum * sum / (a.variance * a.variance / a.freedom + b.variance * b.variance / b.freedom) };
+		if (benchmark != PROFILE_NONE)
+			samples[benchmark] += s->run_samples[run];
+	}
+	return samples;
 }
 
 /*
- * Variance of the change by what one execution a side cannot tell: whether a benchmark that had a CPU for another share
- * of its time waited for itself, or because other programs ran.
+ * Returns the variance of a ratio of times by which a benchmark had a CPU for another share of its time. Executions do
+ * not tell whether it waited for itself, or because other programs ran: so it is the square of the ratio of the shares,
+ * as far as counting samples does not make that.
  */
-static double waiting_variance(const struct suite_test *t, uint32_t benchmark)
+static double waiting_variance(const struct diff_benchmark *b, double base_samples, double head_samples)
 {
-	const struct diff_benchmark *b = &t->work->suite->benchmarks[benchmark];
-	double ratio = b->cpu_share[DIFF_HEAD] / b->cpu_share[DIFF_BASE];
+	struct evidence shares = { .samples = { base_samples, head_samples }, .weights = { 1 } };
+	double ratio = log(b->cpu_share[DIFF_HEAD] / b->cpu_share[DIFF_BASE]), differ;
 
-	return isfinite(ratio) ? pow(log(ratio), 2) : 0;
+	if (!isfinite(ratio) || !(fmin(base_samples, head_samples) > 0))
+		return 0;
+	shares.offset = log(head_samples / base_samples) - ratio;
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		shares.variance[k] = 1e-8;
+	differ = 1 / (1 + exp(-evidence_gain(&shares)));
+	return differ * fmax(ratio * ratio - 1 / base_samples - 1 / head_samples, 0);
 }
 
-/* Returns the variance of a row's change, from executions. */
-static struct judge_spread row_spread(const struct suite_test *t, const struct suite_row *row)
+/* Returns these variances, [benchmark]; owned by the caller. */
+static double *find_waiting(const struct suite_work *work)
 {
-	const struct dispersion dispersion = row_dispersion(row);
-	struct judge_spread own = { 0 }, common = { t->effects.variance * row->units, t->effects.freedom };
+	CLEANUP(cleanup_free) double *base = count_samples(work, DIFF_BASE);
+	CLEANUP(cleanup_free) double *head = count_samples(work, DIFF_HEAD);
+	double *variances = memory_zeroed(work->suite->benchmark_count + 1, sizeof(*variances));
 
-	/* With pairs, a value is a difference, which has the variance of both sides. */
-	if (!(row->freedom > 0))
-		return (struct judge_spread){ t->assumed_variance * row->units *
-							      (t->effects.series_count == 1 ? 2 : 1) +
-						      row->rounds + waiting_variance(t, row->benchmark),
-			INFINITY };
-	own.variance = moderation_posterior(&t->moderation, &dispersion, row->freedom, &own.freedom);
-	/* What other benchmarks show may raise the variance of this one, but a benchmark that varies more does so. */
-	own.variance = fmax(own.variance, row->variance) * row->units;
-	return add_spreads(own, common);
+	for (size_t i = 0; work->suite->is_measured && i < work->suite->benchmark_count; i++)
+		variances[i] = waiting_variance(&work->suite->benchmarks[i], base[i], head[i]);
+	return variances;
 }
 
-/* Returns what is left of a variance that nobody can see. */
-static double least_spread(const struct suite_row *row)
+/* Returns whether waiting is what leaves a row unproven. */
+static bool is_by_waiting(const struct suite_test *t, size_t row, double waiting)
 {
-	return fmax(row->spread.variance, least_variance * row->units);
-}
+	struct evidence_row without = t->rows.rows[row];
+	struct evidence evidence;
+	double q = t->work->suite->options.diff.q;
 
-static double half_interval(const struct suite_row *row)
-{
-	return tail_quantile(tail_of_interval / row->looks, row->spread.freedom) * sqrt(least_spread(row));
-}
-
-static void judge_test_row(struct suite_row *row)
-{
-	row->p = fmin(1, tail_two_sided(row->change / sqrt(least_spread(row)), row->spread.freedom) * row->looks);
+	if (!(waiting > 0) || t->p[row] <= q)
+		return false;
+	without.further = fmax(without.further - waiting, 0);
+	evidence_weigh_row(&without, &t->rows.factor, &evidence);
+	return evidence.p * evidence_look_adjustment(t->looks[row]) <= q;
 }
 
 /* ---- Placement ---- */
 
-static bool judge_is_same_code(const struct suite_test *t, const struct suite_row *row)
+static bool judge_is_same_code(const struct suite_test *t, size_t row)
 {
-	return t->work->relinked[row->benchmark] && t->work->suite->benchmarks[row->benchmark].code == DIFF_CODE_SAME;
+	return t->work->relinked[t->rows.benchmarks[row]] && judge_benchmark(t, row)->code == DIFF_CODE_SAME;
+}
+
+/* Returns the variance of a row's change by the model, of a normal distribution with an interval of this width. */
+static double judge_variance(const struct suite_test *t, size_t row)
+{
+	double low, high;
+
+	evidence_interval(&t->evidence[row], &low, &high);
+	return pow((high - low) / 2 / tail_normal_95, 2);
 }
 
 /* Returns whether placement may have changed the row so: as far as is known, it is no more than that. */
-static bool judge_is_placeable(const struct suite_test *t, const struct suite_row *row)
+static bool judge_is_placeable(const struct suite_test *t, size_t row)
 {
-	return t->effects.has_layouts ? placement_explains_by_layouts(row->change, sqrt(row->variance))
-				      : placement_explains(row->change, half_interval(row));
+	double effect = t->evidence[row].effect;
+
+	return t->rows.has_layouts ? placement_explains_by_layouts(effect, suite_rows_deviation(&t->rows, row))
+				   : placement_explains(effect, tail_normal_95 * sqrt(judge_variance(t, row)));
 }
 
 /*
  * Adds to the variance of benchmarks in files that were linked anew how far those of the same code differ beyond
- * executions.
+ * executions. It is that of the normal distribution which is as wide as Student's t with the degrees of freedom.
  */
 static void widen_by_placement(struct suite_test *t)
 {
-	struct placement_estimate estimate = { .known_rsd = assumed_rsd };
-	struct judge_spread placement;
+	/* Differences that are known worse than this say little of placement. */
+	static const double known_rsd = .05;
+	struct placement_estimate estimate = { .known_rsd = known_rsd };
+	double variance, freedom;
 
-	if (t->effects.has_layouts || t->effects.of_cpu)
+	if (t->rows.has_layouts)
 		return;
-	for (size_t i = 0; i < t->row_count; i++) {
-		const struct suite_row *row = &t->rows[i];
-
-		if (judge_is_same_code(t, row) && judge_is_placeable(t, row))
-			placement_estimate_add(&estimate, row->change, row->spread.variance, 1);
-	}
-	if (!placement_estimate_finish(&estimate, &placement.variance, &placement.freedom))
+	for (size_t i = 0; i < t->rows.count; i++)
+		if (judge_is_same_code(t, i) && judge_is_placeable(t, i))
+			placement_estimate_add(&estimate, t->evidence[i].effect, judge_variance(t, i), 1);
+	if (!placement_estimate_finish(&estimate, &variance, &freedom))
 		return;
-	for (size_t i = 0; i < t->row_count; i++)
-		if (t->work->relinked[t->rows[i].benchmark] && !judge_is_same_code(t, &t->rows[i]))
-			t->rows[i].spread = add_spreads(t->rows[i].spread, placement);
+	for (size_t i = 0; i < t->rows.count; i++)
+		if (t->work->relinked[t->rows.benchmarks[i]] && !judge_is_same_code(t, i))
+			t->rows.rows[i].further += variance * freedom / (freedom - 2);
+	weigh_test(t);
 }
 
 /* ---- The family ---- */
@@ -284,16 +193,22 @@ static void widen_by_placement(struct suite_test *t)
 static void adjust(struct suite_test *t)
 {
 	struct diff_suite *suite = t->work->suite;
-	CLEANUP(cleanup_free) struct step_up_member *members = memory_alloc((t->row_count + 1) * sizeof(*members));
+	CLEANUP(cleanup_free) struct evidence_member *members = memory_alloc((t->rows.count + 1) * sizeof(*members));
+	CLEANUP(cleanup_free) uint32_t *benchmarks = memory_alloc((t->rows.count + 1) * sizeof(*benchmarks));
 	size_t count = 0;
 
-	for (size_t i = 0; i < t->row_count; i++)
-		if (!judge_is_same_code(t, &t->rows[i]))
-			members[count++] = (struct step_up_member){ .p = t->rows[i].p, .id = t->rows[i].benchmark };
-	step_up(members, count);
+	for (size_t i = 0; i < t->rows.count; i++) {
+		if (judge_is_same_code(t, i))
+			continue;
+		/* Each is a hypothesis of its own. */
+		members[count] = (struct evidence_member){ .p = t->p[i], .samples = { (double)i }, .part = 1 };
+		benchmarks[count++] = t->rows.benchmarks[i];
+	}
+	evidence_family(members, count);
 	for (size_t i = 0; i < count; i++) {
-		suite->benchmarks[members[i].id].q = members[i].q;
-		t->work->proven[members[i].id] = members[i].q <= suite->options.diff.q;
+		suite->benchmarks[benchmarks[i]].q = members[i].q;
+		t->work->proven[benchmarks[i]] = members[i].q <= suite->options.diff.q;
+		suite->details->proven += t->work->proven[benchmarks[i]];
 	}
 	suite->details->tested = count;
 }
@@ -307,134 +222,106 @@ static enum diff_verdict benchmark_verdict(const struct diff_benchmark *benchmar
 	return is_proven ? DIFF_MINOR : DIFF_INCONCLUSIVE;
 }
 
-/* ---- One test ---- */
+/* ---- Results ---- */
 
-/*
- * Values that have this change, and the geometric mean that they had. Those of the sides are means without the extremes
- * of a side; the change is one without the extremes of pairs, of layouts, and without what executions have in common.
- * Where runs vary wildly these differ, and a row would contradict itself.
- */
-static void agree_with_change(double values[DIFF_SIDES], double change)
+/* Fills values that have the change of a row, and the geometric mean of what executions took, as far as they count. */
+static void fill_values(const struct suite_test *t, size_t row, double values[DIFF_SIDES])
 {
-	double middle = sqrt(values[DIFF_BASE] * values[DIFF_HEAD]);
+	double middle = sqrt(suite_rows_value(&t->rows, row, DIFF_BASE) * suite_rows_value(&t->rows, row, DIFF_HEAD));
 
-	values[DIFF_BASE] = middle * exp(-change / 2);
-	values[DIFF_HEAD] = middle * exp(change / 2);
-}
-
-static void run_test(struct suite_test *t, bool of_cpu)
-{
-	effects_estimate(t->work, of_cpu, &t->effects);
-	make_rows(t);
-	fit_moderation(t);
-	for (size_t i = 0; i < t->row_count; i++)
-		t->rows[i].spread = row_spread(t, &t->rows[i]);
-	widen_by_placement(t);
-	for (size_t i = 0; i < t->row_count; i++)
-		judge_test_row(&t->rows[i]);
+	values[DIFF_BASE] = middle * exp(-t->evidence[row].effect / 2);
+	values[DIFF_HEAD] = middle * exp(t->evidence[row].effect / 2);
 }
 
 /* Tests by CPU time, which tells a benchmark that got faster from one that waited less. */
-static void test_cpu(const struct suite_test *clock)
+static void test_cpu(struct suite_work *work)
 {
-	CLEANUP(test_deinit)
-	struct suite_test t = { .work = clock->work, .assumed_variance = clock->assumed_variance };
+	CLEANUP(test_deinit) struct suite_test t;
 
-	run_test(&t, true);
-	for (size_t i = 0; i < t.row_count; i++) {
-		struct diff_benchmark *b = &t.work->suite->benchmarks[t.rows[i].benchmark];
-		double half = half_interval(&t.rows[i]);
+	test_init(&t, work, true, NULL);
+	for (size_t i = 0; i < t.rows.count; i++) {
+		struct diff_benchmark *b = judge_benchmark(&t, i);
+		double low, high;
 
-		agree_with_change(b->cpu, t.rows[i].change);
-		b->cpu_change = expm1(t.rows[i].change);
-		b->cpu_change_low = expm1(t.rows[i].change - half);
-		b->cpu_change_high = expm1(t.rows[i].change + half);
+		evidence_interval_at_look(&t.evidence[i], t.looks[i], &low, &high);
+		fill_values(&t, i, b->cpu);
+		b->cpu_change = expm1(t.evidence[i].effect);
+		b->cpu_change_low = expm1(low);
+		b->cpu_change_high = expm1(high);
 	}
 }
 
-/*
- * Returns whether CPU time, as far as it is known, has not even half of the change in its direction. A benchmark that
- * waits by itself, and one that other programs kept waiting, look alike.
- */
-static bool is_contradicted(const struct diff_benchmark *b)
-{
-	double half = log1p(b->change) / 2;
-
-	if (isnan(b->cpu_change))
-		return false;
-	return b->change > 0 ? log1p(b->cpu_change_high) < half : log1p(b->cpu_change_low) > half;
-}
-
-static void suite_judge_row(struct suite_test *t, const struct suite_row *row)
+static void suite_judge_row(struct suite_test *t, size_t row, double waiting)
 {
 	struct diff_suite *suite = t->work->suite;
-	struct diff_benchmark *b = &suite->benchmarks[row->benchmark];
-	bool *is_proven = &t->work->proven[row->benchmark];
-	bool differs = row->p <= suite->options.diff.q && fabs(b->change) > suite->options.precision;
+	struct diff_benchmark *b = judge_benchmark(t, row);
+	double low, high;
+	bool differs;
 
-	if (t->effects.has_layouts)
-		b->layout_rsd = sqrt(row->variance);
-	b->is_contradicted = *is_proven && is_contradicted(b);
-	*is_proven &= !b->is_contradicted;
-	b->verdict =
-		b->is_contradicted ? DIFF_INCONCLUSIVE : benchmark_verdict(b, suite->options.precision, *is_proven);
+	evidence_interval_at_look(&t->evidence[row], t->looks[row], &low, &high);
+	fill_values(t, row, b->value);
+	b->p = t->p[row];
+	b->change = expm1(t->evidence[row].effect);
+	b->change_low = expm1(low);
+	b->change_high = expm1(high);
+	if (t->rows.has_layouts)
+		b->layout_rsd = suite_rows_deviation(&t->rows, row);
+	b->verdict = benchmark_verdict(b, suite->options.precision, t->work->proven[t->rows.benchmarks[row]]);
+	b->is_contradicted =
+		b->verdict == DIFF_INCONCLUSIVE && isfinite(b->cpu_change) && is_by_waiting(t, row, waiting);
+	differs = t->p[row] <= suite->options.diff.q && fabs(b->change) > suite->options.precision;
 	if (!judge_is_same_code(t, row) || !differs)
 		return;
 	b->is_beyond_placement = !judge_is_placeable(t, row);
-	b->verdict = b->is_beyond_placement || t->effects.has_layouts ? DIFF_INCONCLUSIVE : DIFF_PLACEMENT;
+	b->verdict = b->is_beyond_placement || t->rows.has_layouts ? DIFF_INCONCLUSIVE : DIFF_PLACEMENT;
 }
 
 /*
- * Returns how many more executions a side would decide a benchmark: an interval that is as much narrower excludes 0, if
- * the change is what it seems, or lies within the precision. It narrows with the square root of their number. 0: none
- * are known to.
+ * Returns how many more executions a side would decide a benchmark, if its change is what it seems, or at least one
+ * that matters: as the family would find one more. 0: none are known to.
  */
-static uint64_t more_executions(const struct suite_test *t, const struct suite_row *row, double half)
+static uint64_t more_executions(const struct suite_test *t, size_t row)
 {
 	enum { MOST_ASKED = 1000 };
 	const struct diff_suite *suite = t->work->suite;
-	const struct diff_benchmark *b = &suite->benchmarks[row->benchmark];
-	double change = fabs(row->change), target = fmax(change, log1p(suite->options.precision) - change);
-	double executions = fmin((double)b->executions[DIFF_BASE], (double)b->executions[DIFF_HEAD]), more;
+	const struct diff_benchmark *b = judge_benchmark(t, row);
+	double effect = fmax(fabs(t->evidence[row].effect), log1p(suite->options.precision));
+	double level = suite->options.diff.q * (double)(suite->details->proven + 1) /
+		       fmax((double)suite->details->tested, 1) / evidence_look_adjustment(t->looks[row]);
+	size_t executions = b->executions[DIFF_BASE] < b->executions[DIFF_HEAD] ? b->executions[DIFF_BASE]
+										: b->executions[DIFF_HEAD];
+	size_t needed;
 
-	if (b->verdict != DIFF_INCONCLUSIVE || b->is_contradicted || b->is_beyond_placement || t->effects.has_layouts ||
-		!(row->freedom > 0))
+	if (b->verdict != DIFF_INCONCLUSIVE || b->is_beyond_placement || t->rows.has_layouts)
 		return 0;
-	more = ceil(executions * (pow(half / target, 2) - 1));
-	return more >= 1 && more <= MOST_ASKED ? (uint64_t)more : 0;
+	needed = evidence_profiles_needed(&t->rows.rows[row], &t->evidence[row], effect,
+		fmin(level, suite->options.diff.q), executions + MOST_ASKED);
+	return needed > executions ? needed - executions : 0;
 }
 
 static void describe_layouts(const struct suite_test *t)
 {
-	for (int side = 0; t->effects.has_layouts && side < DIFF_SIDES; side++)
+	for (int side = 0; t->rows.has_layouts && side < DIFF_SIDES; side++)
 		t->work->suite->layouts[side] = t->work->sides[side].layouts;
 }
 
 static void judge_sampled(struct suite_work *work)
 {
 	struct diff_suite *suite = work->suite;
-	CLEANUP(test_deinit) struct suite_test t = { .work = work };
-	enum profile_language language = runtime_language_of_profile(suite->profiles[DIFF_HEAD]);
-	double rsd = runtime_compiles(language) ? assumed_rsd_compiled_at_run_time : assumed_rsd;
+	CLEANUP(cleanup_free) double *waiting = find_waiting(work);
+	CLEANUP(test_deinit) struct suite_test t;
 
-	t.assumed_variance = rsd * rsd;
-	if (suite->executions[DIFF_BASE] == 1 && suite->executions[DIFF_HEAD] == 1)
-		suite->assumed_rsd = rsd;
-	run_test(&t, false);
+	test_init(&t, work, false, waiting);
+	widen_by_placement(&t);
 	adjust(&t);
 	if (suite->is_measured)
-		test_cpu(&t);
-	for (size_t i = 0; i < t.row_count; i++) {
-		struct diff_benchmark *b = &suite->benchmarks[t.rows[i].benchmark];
-		double half = half_interval(&t.rows[i]);
-
-		b->p = t.rows[i].p;
-		agree_with_change(b->value, t.rows[i].change);
-		b->change = expm1(t.rows[i].change);
-		b->change_low = expm1(t.rows[i].change - half);
-		b->change_high = expm1(t.rows[i].change + half);
-		suite_judge_row(&t, &t.rows[i]);
-		b->more_executions = more_executions(&t, &t.rows[i], half);
+		test_cpu(work);
+	suite->common = expm1(t.rows.factor.mean);
+	suite->common_low = expm1(t.rows.factor.mean - tail_normal_95 * sqrt(t.rows.factor.variance));
+	suite->common_high = expm1(t.rows.factor.mean + tail_normal_95 * sqrt(t.rows.factor.variance));
+	for (size_t i = 0; i < t.rows.count; i++) {
+		suite_judge_row(&t, i, waiting[t.rows.benchmarks[i]]);
+		judge_benchmark(&t, i)->more_executions = more_executions(&t, i);
 	}
 	describe_layouts(&t);
 }
@@ -473,6 +360,7 @@ static void judge_exact(struct suite_work *work, uint32_t id, bool has_runtime)
 	if (is_proven && benchmark->verdict == DIFF_UNCHANGED)
 		benchmark->verdict = DIFF_MINOR;
 	work->proven[id] = is_proven;
+	suite->details->proven += is_proven;
 	suite->details->tested++;
 }
 
@@ -489,6 +377,4 @@ void suite_judge(struct suite_work *work)
 			judge_exact(work, i, has_runtime);
 	if (!suite->is_exact)
 		judge_sampled(work);
-	for (size_t i = 0; i < suite->benchmark_count; i++)
-		suite->details->proven += work->proven[i];
 }

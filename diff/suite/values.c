@@ -73,6 +73,22 @@ struct suite_sum {
 };
 
 /*
+ * Returns the standard error of the lower quartile of the rounds. That of the mean is made larger by each round that
+ * was interrupted; the quartile has that of a normal distribution as wide as the rounds are between quartile and
+ * median.
+ */
+static double quartile_error(const struct profile_measured *measured)
+{
+	/* of a quartile over that of a mean, and the distance of quartile and median in standard deviations */
+	static const double cost = 1.3626, distance = 0.6745;
+	double core = (measured->median_ns - measured->quartile_ns) / distance;
+
+	if (!(measured->quartile_ns > 0) || !(measured->stdev_ns > 0))
+		return measured->error_ns;
+	return measured->error_ns * cost * fmin(core / measured->stdev_ns, 1);
+}
+
+/*
  * Other programs only add to the time of a round, so the lower quartile of the rounds varies less between processes
  * than their median, and far less than their mean (decision 63). `times`: how often the run did what this is the time
  * of; 0: not known.
@@ -86,7 +102,7 @@ static struct suite_sum sum_measured(const struct profile_measured *measured, ui
 		return (struct suite_sum){ 0 };
 	return (struct suite_sum){ .weight = weight,
 		.weighted = weight * time_ns,
-		.variance = pow(weight * measured->error_ns, 2),
+		.variance = pow(weight * quartile_error(measured), 2),
 		.measured = weight * (measured->mean_ns > 0 ? measured->mean_ns : time_ns) };
 }
 
@@ -270,30 +286,16 @@ static void join_sums(struct suite_work *work, enum diff_side side, const struct
 		into->firsts[i + 1] += into->firsts[i];
 }
 
-static int suite_values_by_value(const void *left, const void *right)
+/* Returns the mean over executions, of times the geometric one. NAN: it is not known of each. */
+static double average(const double *values, size_t count, bool is_exact)
 {
-	const double a = *(const double *)left, b = *(const double *)right;
-
-	return ORDER(a, b);
-}
-
-/*
- * Returns the mean over executions: of times the geometric one, without the extreme ones, as the change is the mean of
- * the changes (judge.c). NAN: it is not known of each.
- */
-static double average(double *values, size_t count, bool is_exact)
-{
-	size_t first = is_exact ? 0 : suite_trimmed(count);
 	double sum = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!is_exact && !(values[i] > 0))
 			return NAN;
-		values[i] = is_exact ? values[i] : log(values[i]);
+		sum += (is_exact ? values[i] : log(values[i])) / (double)count;
 	}
-	qsort(values, count, sizeof(*values), suite_values_by_value);
-	for (size_t i = first; i < count - first; i++)
-		sum += values[i] / (double)(count - 2 * first);
 	return is_exact ? sum : exp(sum);
 }
 

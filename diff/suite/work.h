@@ -58,16 +58,6 @@ struct diff_suite_private {
 	size_t proven, tested;            /* benchmarks */
 };
 
-/*
- * Returns the values at each end that a mean over executions leaves out: a fifth, where there are ten or more (Yuen
- * 1974). One execution that another program disturbs then neither moves the mean nor widens its interval. With fewer
- * executions there would be too few left to tell how they vary.
- */
-static inline size_t suite_trimmed(size_t count)
-{
-	return count >= 10 ? count / 5 : 0;
-}
-
 /* ---- The steps ---- */
 
 /*
@@ -96,7 +86,7 @@ void suite_compare_code(struct suite_work *work);
 /* Fills diff_benchmark.name. */
 void suite_name(struct diff_suite *suite);
 
-/* Tests the benchmarks that both sides have: fills change, p, q, their verdicts, assumed_rsd, proven and tested. */
+/* Tests the benchmarks that both sides have: fills change, p, q, their verdicts, common, proven and tested. */
 void suite_judge(struct suite_work *work);
 
 /* Fills the warnings. Needs the verdicts. */

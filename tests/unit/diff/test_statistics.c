@@ -51,45 +51,12 @@ static void signed_ranks_agree_with_a_published_example(void **state)
 	assert_float_equal(result.p, tail_two_sided((3333.0 - 2525) / sqrt(100.0 * 101 * 201 / 24), INFINITY), 5e-4);
 }
 
-static void equal_rows_are_pooled_and_outliers_stand_alone(void **state)
-{
-	struct dispersion rows[40], wild = { .variance = 1, .poisson = 0.01 };
-	struct moderation m;
-	double freedom, variance;
-
-	/* A chi-square's own scatter around 0.02: its quantiles, so that nothing is left for the prior to explain. */
-	for (size_t i = 0; i < 40; i++)
-		rows[i] = (struct dispersion){ .variance = 0.02 * -log(1 - ((double)i + 0.5) / 40), .poisson = 0.01 };
-	moderation_fit(rows, 40, 2, &m);
-	/* The prior is careful, and has the weight of a few profiles beyond a row's own. */
-	assert_true(m.prior_freedom > 5);
-	variance = moderation_posterior(&m, &rows[20], 2, &freedom);
-	assert_float_equal(variance, 0.02, 0.01);
-	assert_true(freedom == m.prior_freedom + 2);
-	variance = moderation_posterior(&m, &wild, 2, &freedom);
-	assert_true(variance == 1 && freedom == 2);
-}
-
-static void variances_never_fall_below_counting(void **state)
-{
-	struct dispersion rows[10], one = { .variance = 1e-9, .poisson = 0.01 };
-	struct moderation m;
-	double freedom;
-
-	for (size_t i = 0; i < 10; i++)
-		rows[i] = one;
-	moderation_fit(rows, 10, 4, &m);
-	assert_true(moderation_posterior(&m, &one, 4, &freedom) == 0.01);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(medians_halve_the_weight),
 		cmocka_unit_test(tails_agree_with_tables),
 		cmocka_unit_test(signed_ranks_agree_with_a_published_example),
-		cmocka_unit_test(equal_rows_are_pooled_and_outliers_stand_alone),
-		cmocka_unit_test(variances_never_fall_below_counting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,8 +152,8 @@ static struct lab_tally lab_run_recorded(bool hides, size_t half)
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		struct calibration_program program;
 
-		if (calibration_read(files.gl_pathv[i], &program) && !program.is_waits && program.row_count > 0 &&
-			program.is_fit == (half == 0))
+		if (calibration_read(files.gl_pathv[i], &program) && !program.is_waits && !program.is_suite &&
+			program.row_count > 0 && program.is_fit == (half == 0))
 			for (size_t k = 0; k < OF_EACH; k++, number++) {
 				struct fixture fixture = lab_history(2 * number + half);
 
