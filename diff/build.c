@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/build.h"
 
+#include "diff/probability/probability.h"
 #include "diff/statistics/pairs.h"
 
 #include <math.h>

@@ -41,6 +41,9 @@ static inline int evidence_spread_count(enum evidence_class class)
  */
 static const double evidence_known_rows = 4;
 
+/* Clocks and rounding make values equal that are not: a smaller relative variance is not believed. */
+static const double evidence_least_variance = 1e-8;
+
 /*
  * The part of all executions in which something else disturbs a benchmark, as another program does for a while, and the
  * standard deviation of the logarithm of what it then takes: conventions.

@@ -7,6 +7,27 @@
 
 #include <stdlib.h>
 
+void evidence_count_values(const double *logarithms, const double *variances, const double *parts, size_t count,
+	double *samples, double *work)
+{
+	double all = 0, mean = 0, scale = 0, variance = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all += parts ? parts[i] : 1;
+	for (size_t i = 0; i < count; i++) {
+		double part = (parts ? parts[i] : 1) / all;
+
+		mean += part * logarithms[i];
+		variance += part * fmax(variances ? variances[i] : 0, evidence_least_variance);
+	}
+	for (size_t i = 0; i < count; i++)
+		scale += (parts ? parts[i] : 1) / all * exp(logarithms[i] - mean);
+	for (size_t i = 0; i < count; i++) {
+		samples[i] = exp(logarithms[i] - mean) / scale / variance;
+		work[i] = exp(-mean) / variance;
+	}
+}
+
 /* The logarithm of a profile's rate, or of a pair's ratio, among those that have one mean. */
 struct disturbed_value {
 	double value, counting;

@@ -86,6 +86,15 @@ void evidence_weigh_row(
 	const struct evidence_row *row, const struct evidence_factor *factor, struct evidence *evidence);
 
 /*
+ * Fills the samples and the work of a side whose profiles were measured, and not counted: a profile has as many samples
+ * as the variances are worth, and the ratio of the sums is the geometric mean of the values, as far as each counts.
+ * logarithms, variances of these, parts: [count]; variances NULL: nothing is known to make them inexact; parts as
+ * evidence_counts.parts.
+ */
+void evidence_count_values(const double *logarithms, const double *variances, const double *parts, size_t count,
+	double *samples, double *work);
+
+/*
  * Finds how far each profile of a row counts (evidence_counts.parts), [side][profile], or each pair of them: how
  * probable it is that nothing else disturbed the row in it, as another program does that runs for a while. A row of a
  * profile that was has a variance of its own (constants.h), so that one far from the others does not tell how these

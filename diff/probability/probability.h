@@ -4,6 +4,5 @@
 /* The statistics that any kind of data rest on: distributions, robust means, families of tests. */
 
 #include "diff/probability/median.h"
-#include "diff/probability/signed_rank.h"
 #include "diff/probability/step_up.h"
 #include "diff/probability/tails.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/run_figures.h"
 
+#include "diff/evidence/evidence.h"
 #include "diff/statistics/layouts.h"
-#include "diff/statistics/pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static bool layout_mean(
 }
 
 /* Returns the moments of runs, or of the means of layouts where there are several. */
-static struct moments side_moments(const struct profile *profile, enum diff_run_figure figure, bool as_log)
+static struct moments side_moments(const struct profile *profile, enum diff_run_figure figure)
 {
 	double first = figure_of(&profile->runs[0], figure), sum = 0, squares = 0;
 	bool has_layouts = layouts_count(profile) > 1;
@@ -85,43 +85,17 @@ static struct moments side_moments(const struct profile *profile, enum diff_run_
 
 	/* Differences to the first run are summed, so that large values that hardly differ keep their digits. */
 	for (size_t i = 0; i < profile->run_count; i++) {
-		double value = figure_of(&profile->runs[i], figure), off = as_log ? log(value / first) : value - first;
+		double off = figure_of(&profile->runs[i], figure) - first;
 
-		if (has_layouts && !layout_mean(profile, figure, as_log, i, &off))
+		if (has_layouts && !layout_mean(profile, figure, false, i, &off))
 			continue;
 		sum += off;
 		squares += off * off;
 		count++;
 	}
 	moments = moments_of(sum, squares, count);
-	moments.mean += as_log ? log(first) : first;
+	moments.mean += first;
 	return moments;
-}
-
-/*
- * Moments of the logarithm of head over base. When runs are compared in pairs, a slowdown of both runs of a pair
- * cancels out.
- */
-static struct moments change_moments(
-	const struct profile *base, const struct profile *head, enum diff_run_figure figure, bool in_pairs)
-{
-	struct moments b = side_moments(base, figure, true), h = side_moments(head, figure, true);
-	double sum = 0, squares = 0, variance = b.variance + h.variance;
-
-	if (in_pairs && base->run_count == head->run_count) {
-		for (size_t i = 0; i < base->run_count; i++) {
-			double off = log(figure_of(&head->runs[i], figure) / figure_of(&base->runs[i], figure));
-
-			sum += off;
-			squares += off * off;
-		}
-		return moments_of(sum, squares, base->run_count);
-	}
-	/* Degrees of freedom by Welch and Satterthwaite. */
-	return (struct moments){ h.mean - b.mean, variance,
-		variance > 0 ? variance * variance /
-				       (b.variance * b.variance / b.freedom + h.variance * h.variance / h.freedom)
-			     : b.freedom + h.freedom };
 }
 
 static void run_figures_interval_of(const struct moments *moments, double *low, double *high)
@@ -134,46 +108,90 @@ static void run_figures_interval_of(const struct moments *moments, double *low, 
 	*high = moments->mean + half;
 }
 
-/* Makes the interval of the change: by ranks where pairs vary wildly. It has the mean in it, which is shown beside. */
-static void interval_of_change(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
-	bool in_pairs, const struct moments *change, struct diff_run_summary *summary)
+/* Fills the logarithms of a side's runs, or of the means of layouts where there are several. Returns their number. */
+static size_t side_logarithms(const struct profile *profile, enum diff_run_figure figure, double *values)
 {
-	double differences[SIGNED_RANK_MOST];
-	size_t count = base->run_count;
-	struct signed_rank ranks;
+	double first = log(figure_of(&profile->runs[0], figure));
+	bool has_layouts = layouts_count(profile) > 1;
+	size_t count = 0;
 
-	run_figures_interval_of(change, &summary->change_low, &summary->change_high);
-	if (!in_pairs || count != head->run_count || count > SIGNED_RANK_MOST)
-		return;
+	for (size_t i = 0; i < profile->run_count; i++) {
+		double off = log(figure_of(&profile->runs[i], figure)) - first;
+
+		if (!has_layouts || layout_mean(profile, figure, true, i, &off))
+			values[count++] = first + off;
+	}
+	return count;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+	double sum = 0;
+
 	for (size_t i = 0; i < count; i++)
-		differences[i] = log(figure_of(&head->runs[i], figure) / figure_of(&base->runs[i], figure));
-	if (!pairs_by_ranks(differences, count, &ranks))
-		return;
-	summary->change_low = fmin(ranks.low, change->mean);
-	summary->change_high = fmax(ranks.high, change->mean);
+		sum += values[i] / (double)count;
+	return sum;
+}
+
+/*
+ * Makes the change, and its interval by the model of evidence, of which whole runs are a row. The change is that of
+ * the means, which are shown beside it, and in its interval.
+ */
+static void summarize_change(const struct profile *const profiles[DIFF_SIDES], enum diff_run_figure figure,
+	bool in_pairs, struct diff_run_summary *summary)
+{
+	static const struct evidence_factor none = { 0 };
+	size_t most = profiles[DIFF_BASE]->run_count + profiles[DIFF_HEAD]->run_count;
+	CLEANUP(cleanup_free) double *storage = memory_alloc(4 * most * sizeof(*storage));
+	struct evidence_row row = { .class = EVIDENCE_TOTAL_SUITE };
+	double *values[DIFF_SIDES], *parts[DIFF_SIDES], mean;
+	struct evidence evidence;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double *own = storage + (side == DIFF_BASE ? 0 : 4 * profiles[DIFF_BASE]->run_count);
+		size_t runs = profiles[side]->run_count, count;
+
+		values[side] = own;
+		parts[side] = own + runs;
+		count = side_logarithms(profiles[side], figure, values[side]);
+		evidence_count_values(values[side], NULL, NULL, count, own + 2 * runs, own + 3 * runs);
+		row.sides[side] = (struct evidence_counts){ own + 2 * runs, own + 3 * runs, count };
+	}
+	mean = mean_of(values[DIFF_HEAD], row.sides[DIFF_HEAD].count) -
+	       mean_of(values[DIFF_BASE], row.sides[DIFF_BASE].count);
+	row.in_pairs = in_pairs && row.sides[DIFF_BASE].count == row.sides[DIFF_HEAD].count;
+	evidence_find_disturbed(&row, parts);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct evidence_counts *counts = &row.sides[side];
+		double *samples = values[side] + 2 * profiles[side]->run_count;
+
+		evidence_count_values(
+			values[side], NULL, parts[side], counts->count, samples, samples + profiles[side]->run_count);
+		counts->parts = parts[side];
+	}
+	evidence_weigh_row(&row, &none, &evidence);
+	evidence_interval(&evidence, &summary->change_low, &summary->change_high);
+	summary->change = expm1(mean);
+	summary->change_low = expm1(fmin(summary->change_low, mean));
+	summary->change_high = expm1(fmax(summary->change_high, mean));
 }
 
 bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
 	bool in_pairs, struct diff_run_summary *summary)
 {
 	const struct profile *const profiles[DIFF_SIDES] = { base, head };
-	struct moments change;
 
 	if (!run_figures_is_known(base, figure) || !run_figures_is_known(head, figure))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		struct moments own = side_moments(profiles[side], figure, false);
+		struct moments own = side_moments(profiles[side], figure);
 
 		summary->mean[side] = own.mean;
 		run_figures_interval_of(&own, &summary->low[side], &summary->high[side]);
 		/* No figure is negative. */
 		summary->low[side] = isnan(summary->low[side]) ? NAN : fmax(summary->low[side], 0);
 	}
-	change = change_moments(base, head, figure, in_pairs);
-	interval_of_change(base, head, figure, in_pairs, &change, summary);
-	summary->change = expm1(change.mean);
-	summary->change_low = expm1(summary->change_low);
-	summary->change_high = expm1(summary->change_high);
+	summarize_change(profiles, figure, in_pairs, summary);
 	return true;
 }
 

@@ -16,7 +16,7 @@ struct run_spread run_spread_of(const double *values, size_t count, struct weigh
 bool run_is_far(const struct run_spread *spread, double value);
 
 /*
- * Compares the figures of whole runs (Welch's t on logarithms, or the paired t, or ranks of pairs: pairs.h), and names
- * outliers (modified z scores, Iglewicz and Hoaglin 1993): fills diff->runs.
+ * Compares the figures of whole runs, which are a row of the model of evidence, and names outliers (modified z scores,
+ * Iglewicz and Hoaglin 1993): fills diff->runs.
  */
 void run_figures_collect(struct diff_build *build);

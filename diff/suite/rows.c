@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clocks and rounding make values equal that are not: a smaller relative variance is not believed. */
-static const double least_variance = 1e-8;
-
 void suite_rows_deinit(struct suite_rows *r)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -47,7 +44,7 @@ static void push_value(const struct suite_rows *r, const struct suite_value *val
 	double error = r->of_cpu ? value->cpu_error : value->error;
 
 	to->values[to->count] = log(r->of_cpu ? value->cpu : value->value);
-	to->variances[to->count] = fmax(error * error, least_variance);
+	to->variances[to->count] = error * error;
 	to->executions[to->count++] = value->execution;
 }
 
@@ -134,29 +131,12 @@ static bool collect_values(struct suite_rows *r, uint32_t benchmark)
 
 /* ---- Counts ---- */
 
-/*
- * Makes the samples and the work of a side, of which the ratio of the sums is the geometric mean of the values, as far
- * as each counts.
- */
 static void count_side(struct suite_rows *r, size_t row, int side)
 {
-	struct row_values of = row_values_of(r, row, side);
-	double *samples = r->samples[side] + row * r->most[side], *times = r->times[side] + row * r->most[side];
-	double *parts = r->parts[side] + row * r->most[side], all = 0, mean = 0, scale = 0, variance = 0;
+	size_t at = row * r->most[side];
 
-	of.count = r->rows[row].sides[side].count;
-	for (size_t i = 0; i < of.count; i++)
-		all += parts[i];
-	for (size_t i = 0; i < of.count; i++) {
-		mean += parts[i] * of.values[i] / all;
-		variance += parts[i] * of.variances[i] / all;
-	}
-	for (size_t i = 0; i < of.count; i++)
-		scale += parts[i] * exp(of.values[i] - mean) / all;
-	for (size_t i = 0; i < of.count; i++) {
-		samples[i] = exp(of.values[i] - mean) / scale / variance;
-		times[i] = exp(-mean) / variance;
-	}
+	evidence_count_values(r->values[side] + at, r->variances[side] + at, r->parts[side] + at,
+		r->rows[row].sides[side].count, r->samples[side] + at, r->times[side] + at);
 }
 
 static void count_rows(struct suite_rows *r)
@@ -234,14 +214,12 @@ static void find_factor(struct suite_rows *r, const struct suite_common common[D
 	double *samples = memory_alloc(2 * (common[DIFF_BASE].count + common[DIFF_HEAD].count) * sizeof(*samples));
 	double *work = samples + common[DIFF_BASE].count + common[DIFF_HEAD].count;
 	struct evidence_row total = { .class = EVIDENCE_TOTAL_SUITE, .in_pairs = r->in_pairs };
-	size_t count = 0;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		total.sides[side] = (struct evidence_counts){ samples + count, work + count, common[side].count };
-		for (size_t i = 0; i < common[side].count; i++, count++) {
-			samples[count] = exp(common[side].factors[i]) / least_variance;
-			work[count] = 1 / least_variance;
-		}
+		size_t at = side == DIFF_BASE ? 0 : common[DIFF_BASE].count, count = common[side].count;
+
+		evidence_count_values(common[side].factors, NULL, NULL, count, samples + at, work + at);
+		total.sides[side] = (struct evidence_counts){ samples + at, work + at, count };
 	}
 	load->total = &total;
 	(void)evidence_common_factor(r->rows, r->count, load, &r->factor);
