@@ -95,11 +95,6 @@ static const double places_rounding = 1e-9;
 /* A language's runtime runs a program if a function of it has more than this share of the total. */
 static const double runtime_share = 0.125;
 
-/* ---- statistics/states.c ---- */
-
-/* The power of the least difference that an estimate's error shows (diff_estimate.detectable). */
-static const double states_power = 0.8;
-
 /* ---- statistics/tiers.c ---- */
 
 /* A function of the run time stands in for compiled code if this part of its time is in calls from such code. */
