@@ -121,9 +121,6 @@ static const double evidence_factor_shared = .05;
 /* Rows of one program are not independent: as many as this count for one factor, and fewer tell none of a profile. */
 static const double evidence_factor_rows = 6;
 
-/* The part of tries in which as many profiles as are said to be needed prove a change: the customary power. */
-static const double evidence_power = .8;
-
 /*
  * Over a series of profiles: how many times as probable a change is where something is known to have begun, as at
  * another profile; how many changes a program has that no row shows yet, which keep positions possible that none has;

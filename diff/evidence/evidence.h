@@ -152,6 +152,9 @@ struct evidence_load {
 /* Returns the variance of the logarithm of a load that nobody knows (evidence_load.variance). */
 double evidence_unknown_load_variance(void);
 
+/* Returns that of a change of a program, which what rows have in common may be instead of a load. */
+double evidence_change_variance(void);
+
 /*
  * Finds the factor of each profile within its side, as logarithms: factors[side][profile]. Rows are self times, none
  * of which contains another. Returns whether any row told one; false: all are 0.

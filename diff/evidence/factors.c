@@ -328,6 +328,11 @@ size_t evidence_common_factor(
 	return search.count;
 }
 
+double evidence_change_variance(void)
+{
+	return evidence_square(evidence_change_sd);
+}
+
 double evidence_unknown_load_variance(void)
 {
 	return evidence_square(evidence_unknown_load_sd);

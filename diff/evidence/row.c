@@ -180,12 +180,12 @@ size_t evidence_profiles_needed(
 	double profiles = 2 / (1 / (double)row->sides[0].count + 1 / (double)row->sides[1].count);
 	size_t low = 0, high = most;
 
-	if (row_power(row, e, effect, level, (double)most / profiles) < evidence_power)
+	if (row_power(row, e, effect, level, (double)most / profiles) < tail_power)
 		return 0;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (row_power(row, e, effect, level, (double)middle / profiles) < evidence_power)
+		if (row_power(row, e, effect, level, (double)middle / profiles) < tail_power)
 			low = middle;
 		else
 			high = middle;

@@ -6,6 +6,9 @@
 /* Intervals have a confidence of 95 %: so much of the probability lies beyond each of their ends. */
 static const double tail_of_interval = 0.025;
 
+/* The part of tries in which as much data as is said to be needed proves a change: the customary power. */
+static const double tail_power = 0.8;
+
 /* The number of standard errors from the middle of a 95 % interval to its ends, under the normal distribution. */
 static const double tail_normal_95 = 1.96;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/states.h"
-#include "diff/evidence/constants.h"
 #include "diff/probability/probability.h"
 
 #include <math.h>
@@ -52,7 +51,7 @@ static enum diff_state states_of_result(
 /* Returns the least difference that such an error shows, of a single test. */
 static double detectable(const struct row_result *result)
 {
-	double t = tail_quantile(tail_of_interval, INFINITY) + tail_quantile(1 - evidence_power, INFINITY);
+	double t = tail_quantile(tail_of_interval, INFINITY) + tail_quantile(1 - tail_power, INFINITY);
 
 	return t * sqrt(result->variance) * (result->base + result->head) / 2;
 }

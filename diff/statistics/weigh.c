@@ -304,7 +304,7 @@ static struct evidence_load weigh_load_of(const struct diff_build *build)
 		load.is_flat = true;
 		break;
 	case DIFF_SCALE_ROBUST:
-		load.variance = build->load.variance;
+		load.variance = build->load.variance + (build->load.is_known ? 0 : evidence_change_variance());
 		break;
 	case DIFF_SCALE_RATE:
 		load.change = load_calls_change(build, &is_known);
@@ -344,7 +344,7 @@ static void weigh_find_factors(struct weigh *w, struct basis *own)
 	weigh_apply_profiles(w, own->profile_factors);
 	/* It is the load, which was found in the same way (load.h). */
 	if (w->build->diff->scale.mode == DIFF_SCALE_ROBUST)
-		own->factor.variance = own->load_change.variance;
+		own->factor.variance = w->build->load.variance;
 	else
 		evidence_common_factor(selves, count, &own->load_change, &own->factor);
 }
