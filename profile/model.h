@@ -8,6 +8,7 @@
 #include "profile/cost_model.h"
 #include "profile/counter_cost.h"
 #include "profile/demangle.h"
+#include "profile/expression.h"
 #include "profile/facts.h"
 #include "profile/frame_text.h"
 #include "profile/function_name.h"
