@@ -37,6 +37,7 @@ enum routes_protocol {
 	ROUTES_UNKNOWN, /* of a connection: none has been recognised yet */
 	ROUTES_TLS,
 	ROUTES_HTTP1,
+	ROUTES_HTTP2,
 	ROUTES_WEBSOCKET,
 	ROUTES_PROTOCOLS,
 };

@@ -18,6 +18,7 @@ static const struct {
 	[ROUTES_UNKNOWN] = { "other protocol", NULL, NULL, false },
 	[ROUTES_TLS] = { "TLS", tls_read, NULL, true },
 	[ROUTES_HTTP1] = { "HTTP/1", http1_read, http1_answer, true },
+	[ROUTES_HTTP2] = { "HTTP/2", http2_read, http2_answer, true },
 	[ROUTES_WEBSOCKET] = { "WebSocket", websocket_read, NULL, false },
 };
 

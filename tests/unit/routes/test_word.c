@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/routes/word.h"
-#include "tests/unit/support/unit_test.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/routes/taking.h"
 
 static void assert_kept(const char *text, const char *expected)
 {
@@ -195,6 +192,26 @@ static void what_is_somebodys_is_not_kept(void **state)
 		assert_kept(data[i], "");
 }
 
+/* The same at each place of a path, in each protocol that has paths. */
+static void no_place_of_a_path_lets_data_through(void **state)
+{
+	char request[1024];
+
+	for (size_t i = 0; i < sizeof(data) / sizeof(*data); i++) {
+		/* What ends a target is no part of it, and a tab or blank ends the line. */
+		if (strpbrk(data[i], "#? \n\t"))
+			continue;
+		snprintf(request, sizeof(request), "GET /%s HTTP/1.1\r\nHost: x\r\n\r\n", data[i]);
+		assert_routes(request, "GET /{id}");
+		snprintf(request, sizeof(request), "POST /v1/%s/items/%s HTTP/1.1\r\n", data[i], data[i]);
+		assert_routes(request, "POST /v1/{id}/items/{id}");
+		snprintf(request, sizeof(request), "GET http://%s@%s/a/%s?q=%s HTTP/1.1\r\n", data[i], data[i], data[i],
+			data[i]);
+		if (!strchr(data[i], '/'))
+			assert_routes(request, "GET /a/{id}");
+	}
+}
+
 /* splitmix64 (Steele, Lea and Flood 2014). */
 static uint64_t drawn_next(uint64_t *state)
 {
@@ -243,6 +260,7 @@ int main(void)
 		cmocka_unit_test(words_are_kept),
 		cmocka_unit_test(names_of_services_lose_their_first_parts),
 		cmocka_unit_test(what_is_somebodys_is_not_kept),
+		cmocka_unit_test(no_place_of_a_path_lets_data_through),
 		cmocka_unit_test(drawn_texts_are_kept_in_one_of_hundreds),
 	};
 
