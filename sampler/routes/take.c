@@ -20,6 +20,8 @@ static const struct {
 	[ROUTES_HTTP1] = { "HTTP/1", http1_read, http1_answer, true },
 	[ROUTES_HTTP2] = { "HTTP/2", http2_read, http2_answer, true },
 	[ROUTES_WEBSOCKET] = { "WebSocket", websocket_read, NULL, false },
+	[ROUTES_POSTGRESQL] = { "PostgreSQL", postgresql_read, postgresql_answer, false },
+	[ROUTES_MYSQL] = { "MySQL", mysql_read, mysql_answer, false },
 };
 
 const char *routes_protocol_name(enum routes_protocol protocol)
