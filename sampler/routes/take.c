@@ -20,8 +20,19 @@ static const struct {
 	[ROUTES_HTTP1] = { "HTTP/1", http1_read, http1_answer, true },
 	[ROUTES_HTTP2] = { "HTTP/2", http2_read, http2_answer, true },
 	[ROUTES_WEBSOCKET] = { "WebSocket", websocket_read, NULL, false },
+	[ROUTES_REDIS] = { "redis", redis_read, redis_answer, false },
+	[ROUTES_FASTCGI] = { "FastCGI", fastcgi_read, fastcgi_answer, false },
+	[ROUTES_AJP] = { "AJP", ajp_read, ajp_answer, false },
+	[ROUTES_UWSGI] = { "uwsgi", uwsgi_read, http1_answer, false },
 	[ROUTES_POSTGRESQL] = { "PostgreSQL", postgresql_read, postgresql_answer, false },
 	[ROUTES_MYSQL] = { "MySQL", mysql_read, mysql_answer, false },
+	[ROUTES_AMQP] = { "AMQP", amqp_read, NULL, false },
+	[ROUTES_MQTT] = { "MQTT", mqtt_read, NULL, false },
+	[ROUTES_MEMCACHED] = { "memcached", memcached_read, memcached_answer, false },
+	[ROUTES_NATS] = { "NATS", nats_read, nats_answer, false },
+	[ROUTES_SMTP] = { "SMTP", smtp_read, smtp_answer, false },
+	[ROUTES_DNS] = { "DNS", dns_read, dns_answer, false },
+	[ROUTES_KAFKA] = { "Kafka", kafka_read, NULL, false },
 };
 
 const char *routes_protocol_name(enum routes_protocol protocol)
