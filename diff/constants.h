@@ -90,11 +90,6 @@ static const double placement_most_below_changed = 0.1;
 /* Scaled values that are equal may differ by this part of them, as they were multiplied and added up. */
 static const double places_rounding = 1e-9;
 
-/* ---- statistics/runtime.c ---- */
-
-/* A language's runtime runs a program if a function of it has more than this share of the total. */
-static const double runtime_share = 0.125;
-
 /* ---- statistics/tiers.c ---- */
 
 /* A function of the run time stands in for compiled code if this part of its time is in calls from such code. */

@@ -12,7 +12,7 @@ enum diff_evidence_mode {
 	/* one recording on each side: blocks of time are compared, with an assumed variation between processes */
 	DIFF_EVIDENCE_SINGLE,
 	DIFF_EVIDENCE_COUNTS, /* neither runs nor a timeline: only counts are compared */
-	DIFF_EVIDENCE_EXACT,  /* nothing was sampled: only what repeats of one side differ by is noise (is_exact) */
+	DIFF_EVIDENCE_EXACT,  /* nothing was sampled: noise is what runs of one program differ by (is_exact) */
 };
 
 /* Returns "none", "runs", "single", "counts", "exact". Static. */
@@ -29,11 +29,6 @@ struct diff_evidence {
 	enum diff_evidence_mode mode;
 	size_t runs[2]; /* [side] */
 	double q;
-	/*
-	 * in EXACT: the part of the total by which a function is assumed to differ between repeats; 0: repeats are
-	 * equal, or show it
-	 */
-	double assumed_part;
 	/*
 	 * it is not known how many samples the values are made of: only differences between runs show chance (RUNS),
 	 * else the mode is NONE

@@ -250,7 +250,6 @@ static void put_evidence(const struct json_writer *w)
 	put_amount(w, "runs_base", e->runs[DIFF_BASE]);
 	put_amount(w, "runs_head", e->runs[DIFF_HEAD]);
 	json_text_member_number(w->out, "q", e->q);
-	json_text_member_number(w->out, "assumed_part", e->assumed_part);
 	json_open_member(w, "variance");
 	for (int i = 0; i < DIFF_VARIANCE_COUNT; i++)
 		json_text_member_number(w->out, diff_variance_name((enum diff_variance)i), e->variance[i]);

@@ -302,16 +302,10 @@ static void exact_source(const struct diff_evidence *evidence, struct buffer *ou
 
 	buffer_printf(out, "Evidence: exact counts of %zu run%s of base and %zu of head; nothing was sampled.", base,
 		base == 1 ? "" : "s", head);
-	if (evidence->assumed_part > 0)
-		buffer_printf(out,
-			" Runs of a program that is not compiled differ a little: up to %.3g %% of the total is assumed in each function. 3 or more runs on each side show by how much.",
-			evidence->assumed_part * 100);
-	else if (base > 1 || head > 1)
-		buffer_append_string(
-			out, " A difference is proven if it is larger than what runs of one side differ by.");
-	else
-		buffer_append_string(
-			out, " A program that does the same has the same counts, so every difference is proven.");
+	buffer_append_string(out,
+		base > 1 && head > 1
+			? " A difference is proven if it is larger than what runs of one side differ by."
+			: " How far runs of one program differ is taken from how alike the functions of both sides are, and from other programs; several runs on each side show it.");
 }
 
 static void evidence_source(const struct diff_evidence *evidence, struct buffer *out)
@@ -368,7 +362,7 @@ void summary_evidence(const struct diff *diff, struct buffer *out)
 	const struct diff_evidence *evidence = &diff->evidence;
 
 	evidence_source(evidence, out);
-	if (evidence->mode != DIFF_EVIDENCE_NONE && evidence->mode != DIFF_EVIDENCE_EXACT)
+	if (evidence->mode != DIFF_EVIDENCE_NONE)
 		buffer_printf(out,
 			" At most %.4g %% of the proven differences are expected to be chance (false discovery rate %.4g).",
 			evidence->q * 100, evidence->q);

@@ -20,6 +20,15 @@ static const double evidence_spreads[EVIDENCE_OTHER_SPREADS] = { .005, .02, .05,
 static const double evidence_benchmark_spreads[EVIDENCE_SPREADS] = { .002, .003, .0045, .007, .01, .015, .023, .034,
 	.05, .075, .11, .17, .3, .6, 1.5 };
 
+/*
+ * Those of counts that a simulator made, as parts of the whole: what differs between runs of an unchanged program, by
+ * the seeds of its hashes, addresses, threads, or its environment, is an amount that does not grow with a function.
+ */
+static const double evidence_exact_spreads[EVIDENCE_SPREADS] = { 1e-9, 1e-7, 1e-6, 5e-6, 2e-5, 5e-5, 1e-4, 2e-4, 4e-4,
+	8e-4, .002, .005, .012, .03, .1 };
+/* The largest spread that such an amount is of a function: twenty times more or less. */
+static const double evidence_exact_most_spread = 3;
+
 static inline bool evidence_is_of_benchmarks(enum evidence_class class)
 {
 	return class == EVIDENCE_BENCHMARK || class == EVIDENCE_BENCHMARK_COMPILED || class == EVIDENCE_TOTAL_SUITE;
@@ -28,13 +37,15 @@ static inline bool evidence_is_of_benchmarks(enum evidence_class class)
 /* Returns the spreads that rows of a class may have. */
 static inline const double *evidence_spreads_of(enum evidence_class class)
 {
-	return evidence_is_of_benchmarks(class) ? evidence_benchmark_spreads : evidence_spreads;
+	return evidence_is_of_benchmarks(class) ? evidence_benchmark_spreads
+	       : evidence_is_exact(class)       ? evidence_exact_spreads
+						: evidence_spreads;
 }
 
 /* Returns how many of them there are; the others have no probability. */
 static inline int evidence_spread_count(enum evidence_class class)
 {
-	return evidence_is_of_benchmarks(class) ? EVIDENCE_SPREADS : EVIDENCE_OTHER_SPREADS;
+	return evidence_is_of_benchmarks(class) || evidence_is_exact(class) ? EVIDENCE_SPREADS : EVIDENCE_OTHER_SPREADS;
 }
 
 /* What is known of spreads before rows that were measured together is worth as much as so many of them: a convention.
@@ -120,6 +131,12 @@ static const double evidence_factor_same = .7, evidence_factor_same_code = .97;
 static const double evidence_factor_shared = .05;
 /* Rows of one program are not independent: as many as this count for one factor, and fewer tell none of a profile. */
 static const double evidence_factor_rows = 6;
+
+/*
+ * Functions of a simulated program tell its kind where they have at least this part of it: what starts a program varies
+ * with its environment, and is small. A convention.
+ */
+static const double evidence_kind_part = .001;
 
 /*
  * Over a series of profiles: how many times as probable a change is where something is known to have begun, as at

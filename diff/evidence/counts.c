@@ -46,12 +46,12 @@ static double counts_log_likelihood(const struct evidence *e, double odds)
 
 static bool counts_are_normal(const struct evidence *e)
 {
-	return fmin(e->samples[0], e->samples[1]) >= evidence_normal_samples;
+	return e->is_exact || fmin(e->samples[0], e->samples[1]) >= evidence_normal_samples;
 }
 
 static double counts_variance(const struct evidence *e)
 {
-	return 1 / e->samples[0] + 1 / e->samples[1];
+	return e->is_exact ? 0 : 1 / e->samples[0] + 1 / e->samples[1];
 }
 
 /* Finds the t with the greatest product of likelihood and density, by Newton's method with bounded steps. */
@@ -86,16 +86,21 @@ static double counts_integrate(const struct evidence *e, double variance)
 	       lgamma(e->samples[1] + 1);
 }
 
+/* Returns the logarithm of the ratio beyond what no change would make, where it has a normal distribution. */
+static double counts_difference(const struct evidence *e)
+{
+	return e->is_exact ? e->effect : log(e->samples[1] / e->samples[0]) - e->offset;
+}
+
 double counts_log_probability(const struct evidence *e, double variance)
 {
-	double counting, all, y;
+	double all, density;
 
 	if (!counts_are_normal(e))
 		return counts_integrate(e, variance);
-	counting = counts_variance(e);
-	all = variance + counting;
-	y = log(e->samples[1] / e->samples[0]) - e->offset;
-	return -.5 * y * y / all - .5 * log(2 * M_PI * all) + log(counting);
+	all = variance + counts_variance(e);
+	density = log(evidence_density(0, all)) - .5 * evidence_square(counts_difference(e)) / all;
+	return e->is_exact ? density : density + log(counts_variance(e));
 }
 
 /* ---- Tails ---- */
@@ -138,10 +143,8 @@ static void add_tails_at(const struct evidence *e, double t, double weight, doub
 
 static void normal_tails(const struct evidence *e, double *upper, double *lower)
 {
-	double y = log(e->samples[1] / e->samples[0]) - e->offset;
-
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
-		double z = y / sqrt(e->variance[k] + counts_variance(e));
+		double z = counts_difference(e) / sqrt(e->variance[k] + counts_variance(e));
 
 		*upper += e->weights[k] * gsl_cdf_ugaussian_Q(z);
 		*lower += e->weights[k] * gsl_cdf_ugaussian_P(z);
@@ -208,7 +211,7 @@ static double mixture_quantile(const struct mixture *mixture, double tail)
 static void normal_quantiles(
 	const struct evidence *e, double prior_sd, const double *tails, size_t count, double *values)
 {
-	double y = log(e->samples[1] / e->samples[0]) - e->offset, sum = 0, prior = prior_sd * prior_sd;
+	double y = counts_difference(e), sum = 0, prior = prior_sd * prior_sd;
 	struct mixture mixture;
 
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {

@@ -26,13 +26,15 @@ enum evidence_class {
 	EVIDENCE_WAITING,
 	EVIDENCE_BENCHMARK, /* an iteration, which a harness repeats and times */
 	EVIDENCE_BENCHMARK_COMPILED,
+	EVIDENCE_EXACT,       /* counted by a simulator, of which nothing was sampled */
+	EVIDENCE_EXACT_TOTAL, /* the same with all that it calls */
 	/* All that a program does: its cost varies between starts by what all rows have in common. */
 	EVIDENCE_TOTAL,
 	EVIDENCE_TOTAL_COMPILED, /* where most code is compiled at run time */
 	EVIDENCE_TOTAL_COMMAND,  /* of whole commands, from start to exit */
 	EVIDENCE_TOTAL_SUITE,    /* of executions of a suite of benchmarks */
 };
-enum { EVIDENCE_CLASSES = 9, EVIDENCE_SPREADS = 15, EVIDENCE_SIDES = 2 };
+enum { EVIDENCE_CLASSES = 11, EVIDENCE_SPREADS = 15, EVIDENCE_KINDS = 4, EVIDENCE_SIDES = 2 };
 
 /* What the profiles of one side have of a row. Arrays are borrowed. */
 struct evidence_counts {
@@ -60,8 +62,9 @@ struct evidence_row {
 	 */
 	bool in_pairs;
 	bool is_same_code;    /* the code that ran is the same on both sides: a control of the common factor */
+	double part;          /* of EVIDENCE_EXACT and the like: of the whole, of which its spreads are parts */
 	double further;       /* variance of the logarithm of the ratio that profiles do not show, as of placement */
-	const double *priors; /* [spread] by evidence_learn_priors(); NULL: those of the class; borrowed */
+	const double *priors; /* [spread] by evidence_learn_priors() and the like; NULL: those of the class; borrowed */
 };
 
 /* What all rows have in common. */
@@ -79,6 +82,7 @@ struct evidence {
 	double weights[EVIDENCE_SPREADS];
 	double variance[EVIDENCE_SPREADS]; /* of `effect` beyond counting */
 	double p;                          /* of no change, two-sided */
+	bool is_exact;                     /* nothing was sampled: counts have no noise of that */
 };
 
 /* Weighs one row. Sides with no samples at all together have a p of 1. */
@@ -107,6 +111,24 @@ void evidence_find_disturbed(const struct evidence_row *row, double *parts[EVIDE
  * those of the class, refined by what all other rows with several profiles show.
  */
 void evidence_learn_priors(struct evidence_row *rows, size_t count, double (*priors)[EVIDENCE_SPREADS]);
+
+/* The priors of spreads of a program that was simulated: of what functions have themselves, and with all they call. */
+struct evidence_exact_priors {
+	double self[EVIDENCE_SPREADS], total[EVIDENCE_SPREADS];
+};
+
+/*
+ * Fills the priors of a program that was simulated: the mixture over kinds of programs, of which some repeat themselves
+ * to the last digit and others do not. Each is as probable as rows of EVIDENCE_EXACT make it, none of which contains
+ * another: by how far profiles of one side differ, and both sides, of which most functions did not change. Small parts
+ * of the whole tell nothing.
+ */
+void evidence_learn_kind(const struct evidence_row *rows, size_t count, struct evidence_exact_priors *priors);
+
+static inline bool evidence_is_exact(enum evidence_class class)
+{
+	return class == EVIDENCE_EXACT || class == EVIDENCE_EXACT_TOTAL;
+}
 
 /* Returns the logarithm of how much better a change explains a row's counts than none does. */
 double evidence_gain(const struct evidence *evidence);

@@ -107,11 +107,11 @@ void row_weigh(const struct evidence_row *row, const double priors[static EVIDEN
 	double follow = row_follow_variance(row->class, factor);
 	double least_p = 0;
 
-	*e = (struct evidence){ .p = 1 };
+	*e = (struct evidence){ .p = 1, .is_exact = evidence_is_exact(row->class) };
 	row_count(row->sides, factor, e);
 	spreads_weigh(row, priors, e->weights);
 	for (int k = 0; k < EVIDENCE_SPREADS; k++)
-		e->variance[k] = spreads_variance(row, spreads_at(row->class, k)) + follow + row->further;
+		e->variance[k] = spreads_variance(row, spreads_of(row, k)) + follow + row->further;
 	if (!(e->samples[0] + e->samples[1] > 0))
 		return;
 	if (row->class == EVIDENCE_COMPILED && row->conserved[0].count > 0)

@@ -50,6 +50,17 @@ double spreads_at(enum evidence_class class, int k)
 	return evidence_spreads_of(class)[k < count ? k : count - 1];
 }
 
+/* Returns a spread of a row that is such a part of the whole, of counts that nobody sampled. */
+static double spreads_exact(double part, int k)
+{
+	return fmin(evidence_exact_spreads[k] / fmax(part, 1e-12), evidence_exact_most_spread);
+}
+
+double spreads_of(const struct evidence_row *row, int k)
+{
+	return evidence_is_exact(row->class) ? spreads_exact(row->part, k) : spreads_at(row->class, k);
+}
+
 /* Makes logarithms of likelihoods relative to the greatest. */
 static void spreads_relate(double values[static EVIDENCE_SPREADS])
 {
@@ -59,6 +70,41 @@ static void spreads_relate(double values[static EVIDENCE_SPREADS])
 		top = fmax(top, values[k]);
 	for (int k = 0; k < EVIDENCE_SPREADS; k++)
 		values[k] -= top;
+}
+
+/* The logarithm of a profile's value, or of what a pair has in common, with the variance that counting gives it. */
+struct spread_value {
+	double value, counting, part;
+};
+
+/* Returns the logarithm of the likelihood of normal values with a variance beyond counting, and a mean (REML). */
+static double spread_log_normal(const struct spread_value *values, size_t count, double variance)
+{
+	double weighted = 0, weights = 0, sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		weighted += values[i].part * values[i].value / (values[i].counting + variance);
+		weights += values[i].part / (values[i].counting + variance);
+	}
+	for (size_t i = 0; i < count; i++)
+		sum -= .5 * values[i].part *
+		       (evidence_square(values[i].value - weighted / weights) / (values[i].counting + variance) +
+			       log(values[i].counting + variance));
+	return sum - .5 * log(weights);
+}
+
+void spreads_of_exact(const struct evidence_counts *side, double part, double values[static EVIDENCE_SPREADS])
+{
+	CLEANUP(cleanup_free) struct spread_value *logs = memory_alloc((side->count + 1) * sizeof(*logs));
+
+	for (size_t i = 0; i < side->count; i++)
+		logs[i] = (struct spread_value){ log((side->samples[i] + .5) / side->work[i]), 0,
+			evidence_part(side, i) };
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		values[k] = side->count > 1
+				    ? spread_log_normal(logs, side->count, evidence_square(spreads_exact(part, k)))
+				    : 0;
+	spreads_relate(values);
 }
 
 void spreads_of_side(
@@ -76,32 +122,11 @@ void spreads_of_side(
 
 /* ---- Pairs ---- */
 
-/* The logarithm of a pair's ratio, or of what both have in common, with the variance that counting gives it. */
-struct pair_value {
-	double value, counting, part;
-};
-
-/* Returns the logarithm of the likelihood of normal values with a variance beyond counting, and a mean (REML). */
-static double spread_log_normal(const struct pair_value *values, size_t count, double variance)
-{
-	double weighted = 0, weights = 0, sum = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		weighted += values[i].part * values[i].value / (values[i].counting + variance);
-		weights += values[i].part / (values[i].counting + variance);
-	}
-	for (size_t i = 0; i < count; i++)
-		sum -= .5 * values[i].part *
-		       (evidence_square(values[i].value - weighted / weights) / (values[i].counting + variance) +
-			       log(values[i].counting + variance));
-	return sum - .5 * log(weights);
-}
-
 /*
  * Returns the logarithm of the likelihood of what the profiles of pairs have in common. A pair may have no factor; else
  * it varies by a spread of its own, of which the prior is that of what executions share.
  */
-static double spread_log_common(const struct pair_value *values, size_t count, double spread)
+static double spread_log_common(const struct spread_value *values, size_t count, double spread)
 {
 	const double *priors = evidence_spread_priors[EVIDENCE_TOTAL_SUITE];
 	double own = evidence_square(spread) / 2, logs[EVIDENCE_SPREADS + 1], top = -INFINITY, sum = 0;
@@ -123,16 +148,16 @@ static double spread_log_common(const struct pair_value *values, size_t count, d
 static void spreads_of_pairs(const struct evidence_row *row, double values[static EVIDENCE_SPREADS])
 {
 	const struct evidence_counts *base = &row->sides[0], *head = &row->sides[1];
-	CLEANUP(cleanup_free) struct pair_value *ratios = memory_alloc(2 * base->count * sizeof(*ratios));
-	struct pair_value *common = ratios + base->count;
+	CLEANUP(cleanup_free) struct spread_value *ratios = memory_alloc(2 * base->count * sizeof(*ratios));
+	struct spread_value *common = ratios + base->count;
 
 	for (size_t i = 0; i < base->count; i++) {
 		double of_base = log((base->samples[i] + .5) / base->work[i]),
 		       of_head = log((head->samples[i] + .5) / head->work[i]),
 		       counting = 1 / (base->samples[i] + .5) + 1 / (head->samples[i] + .5);
 
-		ratios[i] = (struct pair_value){ of_head - of_base, counting, evidence_part(base, i) };
-		common[i] = (struct pair_value){ (of_head + of_base) / 2, counting / 4, evidence_part(base, i) };
+		ratios[i] = (struct spread_value){ of_head - of_base, counting, evidence_part(base, i) };
+		common[i] = (struct spread_value){ (of_head + of_base) / 2, counting / 4, evidence_part(base, i) };
 	}
 	for (int k = 0; k < EVIDENCE_SPREADS; k++)
 		values[k] = spread_log_normal(ratios, base->count, 2 * evidence_square(spreads_at(row->class, k))) +
@@ -147,8 +172,7 @@ const double *spreads_priors(const struct evidence_row *row)
 	return row->priors ? row->priors : evidence_spread_priors[row->class];
 }
 
-/* Finds the logarithm of the likelihood of each spread by all profiles, relative to some value. */
-static void spreads_of_row(const struct evidence_row *row, double values[static EVIDENCE_SPREADS])
+void spreads_of_row(const struct evidence_row *row, double values[static EVIDENCE_SPREADS])
 {
 	if (row->in_pairs && row->sides[0].count > 1 && row->sides[0].count == row->sides[1].count) {
 		spreads_of_pairs(row, values);
@@ -159,7 +183,10 @@ static void spreads_of_row(const struct evidence_row *row, double values[static 
 	for (int side = 0; side < EVIDENCE_SIDES; side++) {
 		double of_side[EVIDENCE_SPREADS];
 
-		spreads_of_side(&row->sides[side], row->class, of_side);
+		if (evidence_is_exact(row->class))
+			spreads_of_exact(&row->sides[side], row->part, of_side);
+		else
+			spreads_of_side(&row->sides[side], row->class, of_side);
 		for (int k = 0; k < EVIDENCE_SPREADS; k++)
 			values[k] += of_side[k];
 	}

@@ -14,6 +14,9 @@ void spreads_weigh(const struct evidence_row *row, const double priors[static EV
 /* Returns a spread of a class; beyond those that it has, the last one, which has no probability there. */
 double spreads_at(enum evidence_class class, int k);
 
+/* Returns a spread of a row. */
+double spreads_of(const struct evidence_row *row, int k);
+
 /*
  * Smooths how probable spreads next to each other are, as they cannot be told apart (Silverman, Jones, Nychka and
  * Wilson 1990): done at each step of an expectation maximisation.
@@ -29,6 +32,12 @@ const double *spreads_priors(const struct evidence_row *row);
  */
 void spreads_of_side(
 	const struct evidence_counts *side, enum evidence_class class, double values[static EVIDENCE_SPREADS]);
+
+/* The same of counts that nobody sampled, of a row that is such a part of the whole. */
+void spreads_of_exact(const struct evidence_counts *side, double part, double values[static EVIDENCE_SPREADS]);
+
+/* Finds the logarithm of the likelihood of each spread by the profiles of both sides, relative to some value. */
+void spreads_of_row(const struct evidence_row *row, double values[static EVIDENCE_SPREADS]);
 
 /*
  * Returns the variance of the logarithm of the ratio of both sides' sums where each profile varies by a spread: a sum's

@@ -2,7 +2,6 @@
 #include "diff/statistics/evidence.h"
 
 #include "diff/statistics/basis.h"
-#include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/measured.h"
 #include "diff/statistics/placement.h"
 #include "diff/statistics/runtime.h"
@@ -74,15 +73,16 @@ static void mark_renamed(struct diff *diff)
 	}
 }
 
-/* Weighs what sampling measured. */
-static void weigh_samples(struct diff_build *build, const struct experiment *experiment)
+static void evidence_weigh_rows(struct diff_build *build, const struct experiment *experiment)
 {
 	CLEANUP(cleanup_free)
 	struct row_result *results = memory_alloc((experiment->row_count + 1) * sizeof(*results));
 
 	weigh_rows(build, experiment, results);
-	measured_weigh(build, experiment, results);
-	placement_weigh(build, experiment, results);
+	if (!build->diff->is_exact) {
+		measured_weigh(build, experiment, results);
+		placement_weigh(build, experiment, results);
+	}
 	weigh_families(experiment, results);
 	for (size_t row = 0; row < experiment->row_count; row++)
 		states_apply(build, &experiment->rows[row], &results[row]);
@@ -102,10 +102,8 @@ void evidence_weigh(struct diff_build *build)
 		evidence->runs[side] = build->profiles[side]->run_count;
 	}
 	states_without_evidence(build);
-	if (evidence->mode == DIFF_EVIDENCE_EXACT)
-		evidence_exact(build, &experiment);
-	else if (evidence->mode != DIFF_EVIDENCE_NONE)
-		weigh_samples(build, &experiment);
+	if (evidence->mode != DIFF_EVIDENCE_NONE)
+		evidence_weigh_rows(build, &experiment);
 	mark_renamed(build->diff);
 	scale_describe(build);
 }

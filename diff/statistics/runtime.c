@@ -103,21 +103,6 @@ enum profile_language runtime_language_of_profile(const struct profile *profile)
 	return PROFILE_LANGUAGE_NATIVE;
 }
 
-bool runtime_has(const struct diff *diff)
-{
-	double all = diff->total.base + diff->total.head;
-
-	for (size_t i = 0; i < diff->function_count; i++) {
-		const struct diff_function *f = &diff->functions[i];
-		enum profile_language language = language_of_function(diff, f);
-
-		if (language != PROFILE_LANGUAGE_NATIVE && language != PROFILE_LANGUAGE_UNKNOWN &&
-			f->total.base + f->total.head > runtime_share * all)
-			return true;
-	}
-	return false;
-}
-
 bool runtime_compiles(enum profile_language language)
 {
 	enum profile_variation variation = profile_languages[language].variation;

@@ -12,11 +12,5 @@ enum profile_language runtime_language(const struct diff *diff);
 /* Returns the same of a profile of which no diff has been made: a runtime runs it if one of its modules is there. */
 enum profile_language runtime_language_of_profile(const struct profile *profile);
 
-/*
- * Returns whether a language's runtime runs the program, or a good part of it: a function of it has that share of the
- * total with all it calls. Of metrics such as cache misses most may be in the C library that the runtime calls.
- */
-bool runtime_has(const struct diff *diff);
-
 /* Returns whether a program's code is compiled at run time, differently in every process. */
 bool runtime_compiles(enum profile_language language);

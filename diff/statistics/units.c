@@ -208,7 +208,8 @@ static void fill_side(const struct diff_build *build, const struct row_index *in
 	if (division.units > 1 && !division.by_time)
 		divide_by_runs(profile, &layouts, &of_thread);
 	division.of_thread = of_thread;
-	s->sample_weight = build->sample_weight[side];
+	/* A count of a simulator is one. */
+	s->sample_weight = build->diff->is_exact ? 1 : build->sample_weight[side];
 	s->unit_count = division.units;
 	sums_fill(build, index, side, &division, experiment->row_count, &s->values);
 	layouts_level(&layouts, experiment->row_count, s->values);

@@ -31,6 +31,7 @@ struct weigh {
 	struct evidence_row *rows;        /* owned */
 	struct evidence_factor factor;
 	struct evidence_load load;
+	struct evidence_exact_priors priors; /* of a simulated program */
 };
 
 static void weigh_deinit(struct weigh *w)
@@ -246,8 +247,10 @@ static void weigh_conserve(struct weigh *w, uint32_t row)
 /* ---- Rows ---- */
 
 /* Most of a row's time decides how it varies. */
-static enum evidence_class weigh_class_of(const struct row *row)
+static enum evidence_class weigh_class_of(const struct weigh *w, const struct row *row)
 {
+	if (w->build->diff->is_exact)
+		return row->kind == ROW_SELF ? EVIDENCE_EXACT : EVIDENCE_EXACT_TOTAL;
 	return row->waits > .5 ? EVIDENCE_WAITING : row->by_tier ? EVIDENCE_COMPILED : EVIDENCE_OTHER;
 }
 
@@ -260,7 +263,7 @@ static void weigh_make_rows(struct weigh *w)
 	for (size_t i = 0; i < count; i++) {
 		struct evidence_row *row = &w->rows[i];
 
-		row->class = weigh_class_of(&w->experiment->rows[i]);
+		row->class = weigh_class_of(w, &w->experiment->rows[i]);
 		is_any_compiled |= w->experiment->rows[i].by_tier;
 		for (int side = 0; side < DIFF_SIDES; side++) {
 			const struct weigh_side *s = &w->sides[side];
@@ -271,7 +274,7 @@ static void weigh_make_rows(struct weigh *w)
 		}
 	}
 	/* Only such code is inlined anew in each process. */
-	if (w->build->is_grouped || !is_any_compiled)
+	if (w->build->is_grouped || w->build->diff->is_exact || !is_any_compiled)
 		return;
 	weigh_index_rows(w);
 	weigh_find_callers(w);
@@ -284,6 +287,8 @@ static void weigh_make_rows(struct weigh *w)
 
 static enum evidence_class weigh_class_of_total(const struct diff *diff)
 {
+	if (diff->is_exact)
+		return EVIDENCE_EXACT_TOTAL;
 	if (diff->waiting != DIFF_WAITING_NONE)
 		return EVIDENCE_WAITING;
 	if (diff->scale.mode == DIFF_SCALE_PER_RUN)
@@ -340,6 +345,9 @@ static void weigh_find_factors(struct weigh *w, struct basis *own)
 	own->load_change = weigh_load_of(w->build);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		own->profile_factors[side] = memory_zeroed(w->sides[side].profiles + 1, sizeof(double));
+	/* No machine is in what a simulator counts. */
+	if (w->build->diff->is_exact)
+		return;
 	evidence_profile_factors(selves, count, own->profile_factors);
 	weigh_apply_profiles(w, own->profile_factors);
 	/* It is the load, which was found in the same way (load.h). */
@@ -362,8 +370,6 @@ static void weigh_take_factors(struct weigh *w)
 	w->load = basis->load_change;
 }
 
-/* ---- Results ---- */
-
 /* Returns the row's part of the whole on the side where it is larger. */
 static double weigh_part_of(const struct experiment *experiment, size_t row)
 {
@@ -381,10 +387,31 @@ static double weigh_part_of(const struct experiment *experiment, size_t row)
 	return part;
 }
 
+/* Finds what is known of how far a simulated program repeats itself, and makes it that of its rows. */
+static void weigh_learn_kind(struct weigh *w)
+{
+	size_t count = w->experiment->row_count, used = 0;
+	CLEANUP(cleanup_free) struct evidence_row *selves = memory_alloc((count + 1) * sizeof(*selves));
+
+	for (size_t i = 0; i < count; i++) {
+		w->rows[i].part = weigh_part_of(w->experiment, i);
+		if (w->rows[i].class == EVIDENCE_EXACT)
+			selves[used++] = w->rows[i];
+	}
+	evidence_learn_kind(selves, used, &w->priors);
+	for (size_t i = 0; i < count; i++)
+		w->rows[i].priors = w->rows[i].class == EVIDENCE_EXACT ? w->priors.self : w->priors.total;
+}
+
+/* ---- Results ---- */
+
 static bool weigh_is_hypothesis(const struct weigh *w, size_t row)
 {
 	double samples = 0;
 
+	/* What is too small to tell changes by less than matters. */
+	if (w->build->diff->is_exact)
+		return true;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		samples += experiment_sum(w->experiment, side, row) / weigh_sample_value(w->experiment, side, row);
 	return evidence_is_hypothesis(samples, row == 0 ? 1 : weigh_part_of(w->experiment, row));
@@ -480,6 +507,8 @@ void weigh_rows(struct diff_build *build, const struct experiment *experiment, s
 	}
 	weigh_make_rows(&w);
 	weigh_take_factors(&w);
+	if (build->diff->is_exact)
+		weigh_learn_kind(&w);
 	for (size_t i = 0; i < experiment->row_count; i++)
 		weigh_one(&w, i, results);
 }

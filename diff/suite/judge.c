@@ -6,10 +6,9 @@
  */
 #include "diff/suite/work.h"
 
+#include "diff/constants.h"
 #include "diff/probability/probability.h"
-#include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/placement.h"
-#include "diff/statistics/runtime.h"
 #include "diff/suite/rows.h"
 
 #include <math.h>
@@ -328,53 +327,112 @@ static void judge_sampled(struct suite_work *work)
 
 /* ---- Exact counts ---- */
 
-static double judge_range_of(const struct suite_side *side, uint32_t benchmark)
-{
-	double least = INFINITY, most = -INFINITY;
+/* The benchmarks of both sides, as rows of what a simulator counted. */
+struct suite_counts {
+	struct evidence_row *rows; /* owned */
+	uint32_t *benchmarks;      /* owned: [row] */
+	size_t count;
+	double *values[DIFF_SIDES], *work[DIFF_SIDES]; /* owned: of all executions */
+	struct evidence_exact_priors priors;
+};
 
-	for (size_t i = side->firsts[benchmark]; i < side->firsts[benchmark + 1]; i++) {
-		least = fmin(least, side->values[i].value);
-		most = fmax(most, side->values[i].value);
+static void suite_counts_deinit(struct suite_counts *c)
+{
+	free(c->rows);
+	free(c->benchmarks);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(c->values[side]);
+		free(c->work[side]);
 	}
-	return most - least;
 }
 
-/* A difference is proven if it is larger than noise: nobody sampled, so there is no chance beside it. */
-static void judge_exact(struct suite_work *work, uint32_t id, bool has_runtime)
+static void suite_counts_init(struct suite_counts *c, const struct suite_work *work)
 {
-	static const double default_least_share = 0.00005;
-	struct diff_suite *suite = work->suite;
-	struct diff_benchmark *benchmark = &suite->benchmarks[id];
-	double base = benchmark->value[DIFF_BASE], head = benchmark->value[DIFF_HEAD], most = fmax(base, head);
-	double ranges[DIFF_SIDES] = { judge_range_of(&work->sides[0], id), judge_range_of(&work->sides[1], id) };
-	double least = suite->options.diff.min_effect_points > 0 ? suite->options.diff.min_effect_points / 100
-								 : default_least_share;
-	double noise = evidence_exact_noise(ranges, benchmark->executions, has_runtime, most);
-	bool is_proven = fabs(head - base) > noise && fabs(head - base) >= least * most && head != base;
+	size_t benchmarks = work->suite->benchmark_count;
 
-	benchmark->change = base > 0 ? (head - base) / base : head > 0 ? INFINITY : 0;
-	benchmark->change_low = base > 0 ? benchmark->change - noise / base : benchmark->change;
-	benchmark->change_high = base > 0 ? benchmark->change + noise / base : benchmark->change;
-	benchmark->verdict = benchmark_verdict(benchmark, suite->options.precision, is_proven);
-	/* Without chance, a small difference is known to be one. */
-	if (is_proven && benchmark->verdict == DIFF_UNCHANGED)
-		benchmark->verdict = DIFF_MINOR;
-	work->proven[id] = is_proven;
-	suite->details->proven += is_proven;
+	*c = (struct suite_counts){ .rows = memory_zeroed(benchmarks + 1, sizeof(*c->rows)),
+		.benchmarks = memory_zeroed(benchmarks + 1, sizeof(*c->benchmarks)) };
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct suite_side *s = &work->sides[side];
+		size_t count = s->firsts[benchmarks];
+
+		c->values[side] = memory_alloc((count + 1) * sizeof(**c->values));
+		c->work[side] = memory_alloc((count + 1) * sizeof(**c->work));
+		for (size_t i = 0; i < count; i++) {
+			c->values[side][i] = s->values[i].value;
+			c->work[side][i] = 1;
+		}
+	}
+	for (uint32_t i = 0; i < benchmarks; i++) {
+		struct evidence_row *row = &c->rows[c->count];
+
+		if (work->suite->benchmarks[i].presence != DIFF_IN_BOTH)
+			continue;
+		*row = (struct evidence_row){ .class = EVIDENCE_EXACT, .part = 1, .priors = c->priors.total };
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			const size_t *firsts = &work->sides[side].firsts[i];
+
+			row->sides[side] = (struct evidence_counts){ c->values[side] + firsts[0],
+				c->work[side] + firsts[0], firsts[1] - firsts[0], NULL };
+		}
+		c->benchmarks[c->count++] = i;
+	}
+	evidence_learn_kind(c->rows, c->count, &c->priors);
+}
+
+static void judge_exact_benchmark(
+	struct suite_work *work, uint32_t id, const struct evidence *evidence, const struct evidence_member *member)
+{
+	struct diff_suite *suite = work->suite;
+	struct diff_benchmark *b = &suite->benchmarks[id];
+	double base = b->value[DIFF_BASE], head = b->value[DIFF_HEAD], low, high;
+	double points = suite->options.diff.min_effect_points > 0 ? suite->options.diff.min_effect_points
+								  : metric_default_min_exact_points;
+
+	evidence_interval(evidence, &low, &high);
+	b->p = evidence->p;
+	b->q = member->q;
+	b->change = base > 0 ? (head - base) / base : head > 0 ? INFINITY : 0;
+	b->change_low = base > 0 ? fmin(expm1(low), b->change) : b->change;
+	b->change_high = base > 0 ? fmax(expm1(high), b->change) : b->change;
+	work->proven[id] =
+		b->q <= suite->options.diff.q && head != base && fabs(head - base) >= points / 100 * fmax(base, head);
+	b->verdict = benchmark_verdict(b, suite->options.precision, work->proven[id]);
+	/* A small difference of counts is known to be one. */
+	if (work->proven[id] && b->verdict == DIFF_UNCHANGED)
+		b->verdict = DIFF_MINOR;
+	suite->details->proven += work->proven[id];
 	suite->details->tested++;
+}
+
+static void judge_exact(struct suite_work *work)
+{
+	static const struct evidence_factor none = { 0 };
+	CLEANUP(suite_counts_deinit) struct suite_counts c;
+	CLEANUP(cleanup_free) struct evidence *evidence = NULL;
+	CLEANUP(cleanup_free) struct evidence_member *members = NULL;
+
+	suite_counts_init(&c, work);
+	evidence = memory_zeroed(c.count + 1, sizeof(*evidence));
+	members = memory_zeroed(c.count + 1, sizeof(*members));
+	for (size_t i = 0; i < c.count; i++) {
+		evidence_weigh_row(&c.rows[i], &none, &evidence[i]);
+		members[i] = (struct evidence_member){ .p = evidence[i].p, .samples = { (double)i }, .part = 1 };
+	}
+	evidence_family(members, c.count);
+	for (size_t i = 0; i < c.count; i++)
+		judge_exact_benchmark(work, c.benchmarks[i], &evidence[i], &members[i]);
 }
 
 void suite_judge(struct suite_work *work)
 {
 	struct diff_suite *suite = work->suite;
-	bool has_runtime = runtime_language_of_profile(suite->profiles[DIFF_HEAD]) != PROFILE_LANGUAGE_NATIVE;
 
 	work->proven = memory_zeroed(suite->benchmark_count + 1, sizeof(*work->proven));
 	if (suite->sides == 1)
 		return;
-	for (uint32_t i = 0; suite->is_exact && i < suite->benchmark_count; i++)
-		if (suite->benchmarks[i].presence == DIFF_IN_BOTH)
-			judge_exact(work, i, has_runtime);
-	if (!suite->is_exact)
+	if (suite->is_exact)
+		judge_exact(work);
+	else
 		judge_sampled(work);
 }

@@ -29,7 +29,7 @@ const char *exact_and_the_total(const struct diff *diff)
 	if (diff_state_is_difference(diff->total.state))
 		return "; the total hardly changed";
 	return diff->total.state == DIFF_STATE_SAME ? "; the total is the same"
-						    : "; the total differs by no more than runs of one side do";
+						    : "; the total differs by no more than runs of one program may";
 }
 
 /* The same with the total's change in figures, where there is one. */
@@ -122,7 +122,7 @@ static bool is_equal_throughout(const struct diff *diff)
 	return true;
 }
 
-/* Returns the next step where repeats of one side differ by more than the two sides do. */
+/* Returns the next step where runs of one program may differ by as much as the two sides do. */
 static const char *advice_words(const struct diff_build *build)
 {
 	return units_have_runs(build) ? "; more runs on each side prove smaller changes"
@@ -152,7 +152,7 @@ void exact_decide_unproven(struct diff_build *build, double tolerated)
 	diff->verdict = e->detectable <= tolerated ? DIFF_UNCHANGED : DIFF_INCONCLUSIVE;
 	words_percent(diff, e->detectable / e->base * 100, noise);
 	build_text(diff, &diff->verdict_text,
-		"no change is proven; head %s %s, and only more than %s is proven, because runs of %s differ%s",
+		"no change is proven; head %s %s, and only more than %s is proven, because runs of %s%s",
 		words_verb(diff), words, noise,
-		diff->evidence.assumed_part > 0 ? "programs that are not compiled" : "one side", advice_words(build));
+		units_have_runs(build) ? "one side differ" : "one program may differ so", advice_words(build));
 }

@@ -23,8 +23,8 @@ bool exact_explain_total(struct diff_build *build, const struct diff_function *f
 	const struct diff_estimate *estimate, struct error *err);
 
 /*
- * Decides where no function is proven to differ, and fills the verdict: unchanged, unless repeats of one side differ by
- * more than `tolerated`, in scaled units.
+ * Decides where no function is proven to differ, and fills the verdict: unchanged, unless runs of one program may
+ * differ by more than `tolerated`, in scaled units.
  */
 void exact_decide_unproven(struct diff_build *build, double tolerated);
 

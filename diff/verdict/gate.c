@@ -77,7 +77,7 @@ static double percent_of_base(double value, double base)
 /* Returns whether the difference of what moved is proven, as that of what did not move has a state for. */
 static bool is_proven_move(const struct diff_build *build, const struct diff_estimate *estimate)
 {
-	return build->diff->is_exact ? fabs(estimate->delta) > estimate->detectable : estimate->q < build->options.q;
+	return estimate->q < build->options.q;
 }
 
 static enum gate_outcome gate_judge(
@@ -120,11 +120,10 @@ static enum gate_outcome judge_tested(
 	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)
 {
 	enum gate_outcome outcome = gate_judge(build, estimate, limit, percent);
-	bool is_tested = build->diff->is_exact ? isfinite(estimate->detectable) : !isnan(estimate->q);
 
 	if (isinf(*percent) && estimate->delta < gate_least_new_points / 100 * build_points_of(build->diff))
 		return GATE_PASSED;
-	return outcome == GATE_UNDECIDED && !is_tested ? GATE_PASSED : outcome;
+	return outcome == GATE_UNDECIDED && isnan(estimate->q) ? GATE_PASSED : outcome;
 }
 
 static void judge_function(

@@ -152,7 +152,7 @@ static void print_function(const struct diff *diff, const struct diff *late, uin
 	buffer_init(&template, max_file_bytes);
 	is_renumbered = profile_key_template(key, &template);
 	buffer_append_byte(&template, '\0');
-	printf("F\t%u\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t", id, class_of(diff, f), f->raw_self[DIFF_HEAD] / sample,
+	printf("F\t%u\t%s\t%.12g\t%.12g\t%.12g\t%.12g\t", id, class_of(diff, f), f->raw_self[DIFF_HEAD] / sample,
 		f->raw_total[DIFF_HEAD] / sample, part ? part->raw_self[DIFF_HEAD] / sample : 0,
 		part ? part->raw_total[DIFF_HEAD] / sample : 0);
 	print_text(key, "\t");
@@ -164,7 +164,7 @@ static void print_function(const struct diff *diff, const struct diff *late, uin
 
 static void print_figure(const char *name, double value)
 {
-	printf("R\t%s\t%.9g\n", name, value);
+	printf("R\t%s\t%.12g\n", name, value);
 }
 
 static void print_recording(const struct profile *profile)
@@ -212,7 +212,8 @@ static void print_rows(const struct profile *profile, const struct diff_options 
 	must(diff_function_units_create(profile, options, &all, &err), &err);
 	if (half && !diff_function_units_create(half, options, &late, &err))
 		late = NULL;
-	sample = all->sample_weight;
+	/* Counts that nobody sampled are whole numbers. */
+	sample = all->diff->is_exact ? 1 : all->sample_weight;
 	if (!(sample > 0)) {
 		fprintf(stderr, "the weight of a sample is not known\n");
 		exit(1);

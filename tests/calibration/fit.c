@@ -5,6 +5,8 @@
  */
 #include "common/common.h"
 #include "diff/evidence/constants.h"
+#include "diff/evidence/kinds.h"
+#include "diff/evidence/normal.h"
 #include "diff/evidence/spreads.h"
 #include "diff/probability/probability.h"
 #include "tests/calibration/program.h"
@@ -79,6 +81,57 @@ static void find_profile_factors(const struct calibration_pair *pair, double fac
 	evidence_profile_factors(rows, count, (double *[]){ factors, other });
 }
 
+/*
+ * A program that was simulated repeatedly, each metric for itself: the likelihoods of spreads of its functions, and of
+ * these with all they call.
+ */
+struct simulation {
+	double (*of[2])[EVIDENCE_SPREADS]; /* owned: [is total][row] */
+	size_t counts[2];                  /* [is total] */
+};
+
+struct simulations {
+	struct simulation *of;
+	size_t count, capacity, rows;
+};
+
+static void add_exact_row(
+	const struct calibration_pair *pair, const double *counts, bool is_total, struct simulation *simulation)
+{
+	double own[16], work[16], part = 0, *likelihoods = simulation->of[is_total][simulation->counts[is_total]];
+	struct evidence_counts side = { own, work, pair->count[0], NULL };
+
+	for (size_t i = 0; i < pair->count[0]; i++) {
+		own[i] = counts[pair->of[0][i]];
+		work[i] = 1;
+		part = fmax(part, own[i] / pair->program->recordings[pair->of[0][i]].total);
+	}
+	if (part < evidence_kind_part)
+		return;
+	spreads_of_exact(&side, part, likelihoods);
+	for (int k = 0; k < EVIDENCE_SPREADS; k++)
+		likelihoods[k] = exp(likelihoods[k]);
+	simulation->counts[is_total]++;
+}
+
+static void add_simulation(const struct calibration_program *program, struct simulations *to)
+{
+	struct simulation simulation = { .counts = { 0 } };
+	struct calibration_pair pair;
+	double totals[64];
+
+	restarts_of(program, &pair);
+	for (int is_total = 0; is_total <= 1; is_total++)
+		simulation.of[is_total] = memory_zeroed(program->row_count + 2, sizeof(*simulation.of[0]));
+	for (size_t i = 0; i < program->row_count; i++)
+		add_exact_row(&pair, program->rows[i].samples, !program->rows[i].is_self, &simulation);
+	for (size_t i = 0; i < program->recording_count && i < 64; i++)
+		totals[i] = program->recordings[i].total;
+	add_exact_row(&pair, totals, true, &simulation);
+	to->rows += simulation.counts[0];
+	ARRAY_PUSH(&to->of, &to->capacity, &to->count, simulation);
+}
+
 /* A row tells the class of the benchmarks that are like it before any benchmark does, at their spreads. Itself: there
  * are none. */
 static enum evidence_class benchmarks_like(enum evidence_class class)
@@ -93,6 +146,8 @@ static enum evidence_class benchmarks_like(enum evidence_class class)
 	case EVIDENCE_WAITING:
 	case EVIDENCE_BENCHMARK:
 	case EVIDENCE_BENCHMARK_COMPILED:
+	case EVIDENCE_EXACT:
+	case EVIDENCE_EXACT_TOTAL:
 	case EVIDENCE_TOTAL:
 	case EVIDENCE_TOTAL_COMPILED:
 	case EVIDENCE_TOTAL_SUITE:
@@ -229,11 +284,127 @@ static void add_steps(const struct calibration_program *program, struct steps *s
 	}
 }
 
+/* ---- Simulations ---- */
+
+/* The mixture over kinds of programs: [is total][kind] the priors of spreads. */
+struct kinds {
+	double parts[EVIDENCE_KINDS], priors[2][EVIDENCE_KINDS][EVIDENCE_SPREADS];
+};
+
+/* Adds what the rows of a program tell of a kind, as far as the program is of it. */
+static void add_to_kind(
+	const double (*likelihoods)[EVIDENCE_SPREADS], size_t count, const double *priors, double weight, double *sums)
+{
+	for (size_t i = 0; i < count; i++) {
+		double all = 0;
+
+		for (int k = 0; k < EVIDENCE_SPREADS; k++)
+			all += priors[k] * likelihoods[i][k];
+		for (int k = 0; k < EVIDENCE_SPREADS; k++)
+			sums[k] += weight * kinds_temper(count) * priors[k] * likelihoods[i][k] / all;
+	}
+}
+
+/*
+ * Makes sums probabilities. What is known of a kind before is what all programs together do, which is worth a row, and
+ * before these that a row has each spread.
+ */
+static void level_kinds(double sums[EVIDENCE_KINDS][EVIDENCE_SPREADS], double priors[EVIDENCE_KINDS][EVIDENCE_SPREADS])
+{
+	double all[EVIDENCE_SPREADS], sum;
+
+	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+		all[k] = 1;
+		for (int kind = 0; kind < EVIDENCE_KINDS; kind++)
+			all[k] += sums[kind][k];
+	}
+	sum = evidence_add(all, EVIDENCE_SPREADS);
+	for (int kind = 0; kind < EVIDENCE_KINDS; kind++) {
+		double rows = evidence_add(sums[kind], EVIDENCE_SPREADS);
+
+		for (int k = 0; k < EVIDENCE_SPREADS; k++)
+			priors[kind][k] = (sums[kind][k] + all[k] / sum) / (rows + 1);
+	}
+}
+
+/* weights: [program][kind] how probable it is that a program is of a kind. */
+static void step_kinds(const struct simulations *simulations, double (*weights)[EVIDENCE_KINDS], struct kinds *kinds)
+{
+	struct kinds sums = { 0 };
+
+	for (size_t i = 0; i < simulations->count; i++) {
+		const struct simulation *of = &simulations->of[i];
+
+		for (int kind = 0; kind < EVIDENCE_KINDS; kind++) {
+			sums.parts[kind] += weights[i][kind];
+			for (int is_total = 0; is_total <= 1; is_total++)
+				add_to_kind(of->of[is_total], of->counts[is_total], kinds->priors[is_total][kind],
+					weights[i][kind], sums.priors[is_total][kind]);
+		}
+	}
+	for (int kind = 0; kind < EVIDENCE_KINDS; kind++)
+		kinds->parts[kind] = (sums.parts[kind] + 1.0 / EVIDENCE_KINDS) / ((double)simulations->count + 1);
+	for (int is_total = 0; is_total <= 1; is_total++)
+		level_kinds(sums.priors[is_total], kinds->priors[is_total]);
+}
+
+/* Returns where on the grid the spreads of a program are in the mean, where all are as probable before. */
+static double simulation_place(const struct simulation *of)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < of->counts[0]; i++) {
+		double all = evidence_add(of->of[0][i], EVIDENCE_SPREADS);
+
+		for (int k = 0; k < EVIDENCE_SPREADS; k++)
+			sum += k * of->of[0][i][k] / all;
+	}
+	return sum / fmax((double)of->counts[0], 1);
+}
+
+/* Expectation maximisation. At first, kinds are equal parts of the programs in order of their spreads. */
+static void fit_kinds(const struct simulations *simulations, struct kinds *kinds)
+{
+	enum { STEPS = 300 };
+	CLEANUP(cleanup_free)
+	double(*weights)[EVIDENCE_KINDS] = memory_zeroed(simulations->count + 1, sizeof(*weights));
+
+	for (size_t i = 0; i < simulations->count; i++) {
+		size_t before = 0;
+
+		for (size_t j = 0; j < simulations->count; j++) {
+			double own = simulation_place(&simulations->of[i]),
+			       other = simulation_place(&simulations->of[j]);
+
+			before += other < own || (other == own && j < i);
+		}
+		weights[i][before * EVIDENCE_KINDS / simulations->count] = 1;
+	}
+	for (int k = 0; k < 2 * EVIDENCE_KINDS * EVIDENCE_SPREADS; k++)
+		(&kinds->priors[0][0][0])[k] = 1.0 / EVIDENCE_SPREADS;
+	for (int step = 0; step < STEPS; step++) {
+		step_kinds(simulations, weights, kinds);
+		for (size_t i = 0; i < simulations->count; i++)
+			kinds_weigh(simulations->of[i].of[0], simulations->of[i].counts[0], kinds->parts,
+				kinds->priors[0], weights[i]);
+	}
+}
+
+/* Fills the priors of a program of which the kind is not known. */
+static void mix_kinds(const struct kinds *kinds, bool is_total, double priors[static EVIDENCE_SPREADS])
+{
+	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
+		priors[k] = 0;
+		for (int kind = 0; kind < EVIDENCE_KINDS; kind++)
+			priors[k] += kinds->parts[kind] * kinds->priors[is_total][kind][k];
+	}
+}
+
 /* ---- Output ---- */
 
 static const char *const class_names[EVIDENCE_CLASSES] = { "EVIDENCE_OTHER", "EVIDENCE_COMPILED", "EVIDENCE_WAITING",
-	"EVIDENCE_BENCHMARK", "EVIDENCE_BENCHMARK_COMPILED", "EVIDENCE_TOTAL", "EVIDENCE_TOTAL_COMPILED",
-	"EVIDENCE_TOTAL_COMMAND", "EVIDENCE_TOTAL_SUITE" };
+	"EVIDENCE_BENCHMARK", "EVIDENCE_BENCHMARK_COMPILED", "EVIDENCE_EXACT", "EVIDENCE_EXACT_TOTAL", "EVIDENCE_TOTAL",
+	"EVIDENCE_TOTAL_COMPILED", "EVIDENCE_TOTAL_COMMAND", "EVIDENCE_TOTAL_SUITE" };
 
 /*
  * Returns the least one with which 95 % of the rows are covered. Maximum likelihood has half of it: most rows follow
@@ -248,7 +419,7 @@ static double least_scatter(const struct steps *steps)
 	return least * calibration_scatter_step;
 }
 
-static void write_fitted(const struct samples *samples, struct steps *steps)
+static void write_fitted(const struct samples *samples, struct steps *steps, const struct kinds *kinds)
 {
 	double median = weighted_median(steps->slopes, steps->count),
 	       variance = weighted_median_variance(steps->slopes, steps->count, median);
@@ -283,6 +454,8 @@ static void write_fitted(const struct samples *samples, struct steps *steps)
 			: i >= EVIDENCE_TOTAL      ? &total
 						   : &other,
 			samples->like[i].count > 0, priors);
+		if (evidence_is_exact((enum evidence_class)i))
+			mix_kinds(kinds, i == EVIDENCE_EXACT_TOTAL, priors);
 		printf("\t/* %zu rows of %zu programs", sample->count, sample->programs);
 		if (samples->like[i].count > 0)
 			printf(", and %zu that are like them", samples->like[i].count);
@@ -306,8 +479,37 @@ static void write_fitted(const struct samples *samples, struct steps *steps)
 		least_scatter(steps));
 }
 
+static void write_spreads(const double *priors, int count, int digits)
+{
+	printf("{");
+	for (int k = 0; k < count; k++)
+		printf("%s %.*f", k ? "," : "", digits, priors[k]);
+	printf(" },\n");
+}
+
+static void write_kinds(const struct simulations *simulations, const struct kinds *kinds)
+{
+	printf("\n/*\n"
+	       " * The kinds of programs that are simulated, by how far they repeat themselves: the part of programs, and how probable\n"
+	       " * spreads are of a kind's functions, and of these with all they call. %zu programs and metrics, %zu functions.\n"
+	       " */\n"
+	       "static const struct {\n\tdouble parts[EVIDENCE_KINDS];\n"
+	       "\tdouble self[EVIDENCE_KINDS][EVIDENCE_SPREADS], total[EVIDENCE_KINDS][EVIDENCE_SPREADS];\n"
+	       "} evidence_kinds = { ",
+		simulations->count, simulations->rows);
+	write_spreads(kinds->parts, EVIDENCE_KINDS, 4);
+	for (int is_total = 0; is_total <= 1; is_total++) {
+		printf("{\n");
+		for (int kind = 0; kind < EVIDENCE_KINDS; kind++)
+			write_spreads(kinds->priors[is_total][kind], EVIDENCE_SPREADS, 5);
+		printf("},\n");
+	}
+	printf("};\n");
+}
+
 struct tally {
 	size_t pairs, rows[EVIDENCE_CLASSES], covered[EVIDENCE_CLASSES], flagged, total_covered, total_flagged;
+	size_t made_up, found; /* changes of one function by 1 % */
 };
 
 static void check_pair(const struct calibration_pair *pair, struct tally *tally)
@@ -330,8 +532,28 @@ static void check_pair(const struct calibration_pair *pair, struct tally *tally)
 			result.total_is_flagged ? "flagged" : "not", result.total_effect);
 }
 
+/* Makes up that a function which has 4 to 10 % of a simulated program executes 1 % more in the next repeat. */
+static void check_changes(const struct calibration_pair *repeats, struct tally *tally)
+{
+	static const double least = .04, most = .1;
+	struct calibration_pair pair = *repeats;
+
+	pair.times = 1.01;
+	for (pair.changed = 0; pair.changed < pair.program->row_count; pair.changed++) {
+		const struct calibration_row *row = &pair.program->rows[pair.changed];
+		double part = calibration_part(&pair, row, 0);
+		struct calibration_result result;
+
+		if (!row->is_self || part < least || part > most)
+			continue;
+		calibration_weigh(&pair, &result);
+		tally->made_up++;
+		tally->found += result.is_found;
+	}
+}
+
 /* Weighs each restart of a program that is held back against the one before, and other loads against the last. */
-static void check_program(const struct calibration_program *program, struct tally tallies[static 2])
+static void check_program(const struct calibration_program *program, struct tally tallies[static 3])
 {
 	struct calibration_pair restarts, pair = { .program = program, .count = { 1, 1 } };
 
@@ -341,7 +563,9 @@ static void check_program(const struct calibration_program *program, struct tall
 	for (size_t i = 0; i + 1 < restarts.count[0]; i++) {
 		pair.of[0][0] = restarts.of[0][i];
 		pair.of[1][0] = restarts.of[0][i + 1];
-		check_pair(&pair, &tallies[0]);
+		check_pair(&pair, &tallies[program->is_simulated ? 2 : 0]);
+		if (program->is_simulated && program->is_of_instructions)
+			check_changes(&pair, &tallies[2]);
 	}
 	pair.of[0][0] = restarts.of[0][restarts.count[0] - 1];
 	for (pair.of[1][0] = 0; pair.of[1][0] < program->recording_count; pair.of[1][0]++)
@@ -358,6 +582,9 @@ static void write_tally(const char *of, const struct tally *tally)
 				tally->rows[k], 100.0 * (double)tally->covered[k] / (double)tally->rows[k]);
 	printf("totals: %zu of %zu covered; flagged: %zu pairs by rows, %zu by totals\n", tally->total_covered,
 		tally->pairs, tally->flagged, tally->total_flagged);
+	if (tally->made_up > 0)
+		printf("1 %% more instructions of a function of 4 to 10 %%: %zu of %zu found\n", tally->found,
+			tally->made_up);
 }
 
 int main(int argc, char **argv)
@@ -365,7 +592,9 @@ int main(int argc, char **argv)
 	struct samples samples = { 0 };
 	bool is_check = argc > 1 && strcmp(argv[1], "--check") == 0;
 	struct steps steps = { .count = 0 };
-	struct tally tallies[2] = { 0 };
+	struct tally tallies[3] = { 0 };
+	struct simulations simulations = { 0 };
+	struct kinds kinds;
 
 	for (int i = is_check ? 2 : 1; i < argc; i++) {
 		struct calibration_program program;
@@ -373,18 +602,28 @@ int main(int argc, char **argv)
 
 		if (ok && is_check && !program.is_fit)
 			check_program(&program, tallies);
-		if (ok && !is_check && program.is_fit) {
+		if (ok && !is_check && program.is_fit && !program.is_simulated) {
 			add_program(&program, &samples);
 			add_steps(&program, &steps);
 		}
+		if (ok && !is_check && program.is_fit && program.is_simulated)
+			add_simulation(&program, &simulations);
 		calibration_deinit(&program);
 	}
 	if (is_check) {
 		write_tally("restarts", &tallies[0]);
 		write_tally("other loads", &tallies[1]);
+		write_tally("repeats of simulations", &tallies[2]);
 	} else {
-		write_fitted(&samples, &steps);
+		fit_kinds(&simulations, &kinds);
+		write_fitted(&samples, &steps, &kinds);
+		write_kinds(&simulations, &kinds);
 	}
+	for (size_t i = 0; i < simulations.count; i++) {
+		free(simulations.of[i].of[0]);
+		free(simulations.of[i].of[1]);
+	}
+	free(simulations.of);
 	for (int i = 0; i < EVIDENCE_CLASSES; i++) {
 		free(samples.of[i].rows);
 		free(samples.like[i].rows);

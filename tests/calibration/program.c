@@ -2,6 +2,7 @@
 #include "tests/calibration/program.h"
 
 #include "common/common.h"
+#include "diff/constants.h"
 #include "diff/evidence/constants.h"
 #include "diff/probability/probability.h"
 
@@ -44,9 +45,12 @@ static void read_program(char **fields, struct calibration_program *program)
 	snprintf(program->name, sizeof(program->name), "%s", fields[1]);
 	program->is_service = strcmp(fields[2], "service") == 0;
 	program->is_fit = strcmp(fields[4], "fit") == 0;
-	program->is_waits = strcmp(fields[5], "cpu") != 0;
+	program->is_simulated = strcmp(fields[2], "simulation") == 0;
+	program->is_of_instructions = strcmp(fields[5], "instructions") == 0;
+	program->is_waits = !program->is_simulated && strcmp(fields[5], "cpu") != 0;
 	program->is_suite = strcmp(fields[2], "suite") == 0;
 	program->totals = program->is_suite                                                  ? EVIDENCE_TOTAL_SUITE
+			  : program->is_simulated                                            ? EVIDENCE_EXACT_TOTAL
 			  : program->is_waits                                                ? EVIDENCE_WAITING
 			  : !program->is_service                                             ? EVIDENCE_TOTAL_COMMAND
 			  : strcmp(fields[3], "node") == 0 || strcmp(fields[3], "java") == 0 ? EVIDENCE_TOTAL_COMPILED
@@ -83,6 +87,17 @@ static void read_recording(char **fields, size_t count, struct calibration_progr
 	ARRAY_PUSH(&program->recordings, capacity, &program->recording_count, recording);
 }
 
+static void read_repeat(char **fields, size_t count, struct calibration_program *program, size_t *capacity)
+{
+	struct calibration_recording repeat = { .condition = CALIBRATION_RESTART, .work = 1 };
+
+	if (count < 4 || strcmp(fields[1], "id") == 0)
+		return;
+	snprintf(repeat.id, sizeof(repeat.id), "%s", fields[1]);
+	repeat.total = strtod(fields[3], NULL);
+	ARRAY_PUSH(&program->recordings, capacity, &program->recording_count, repeat);
+}
+
 static void add_row(
 	struct calibration_program *program, size_t *capacity, enum evidence_class class, bool is_self, char **cells)
 {
@@ -107,7 +122,9 @@ static void read_row(char **fields, size_t count, struct calibration_program *pr
 
 	if (count < FIRST_CELL + program->recording_count || strcmp(fields[1], "id") == 0)
 		return;
-	if (strcmp(fields[2], "other") == 0)
+	if (program->is_simulated)
+		class = EVIDENCE_EXACT;
+	else if (strcmp(fields[2], "other") == 0)
 		class = program->is_waits ? EVIDENCE_WAITING : EVIDENCE_OTHER;
 	else if (strcmp(fields[2], "compiled") == 0)
 		class = program->is_waits ? EVIDENCE_WAITING : EVIDENCE_COMPILED;
@@ -116,7 +133,7 @@ static void read_row(char **fields, size_t count, struct calibration_program *pr
 	else
 		return;
 	add_row(program, capacity, class, true, fields + FIRST_CELL);
-	add_row(program, capacity, class, false, fields + FIRST_CELL);
+	add_row(program, capacity, class == EVIDENCE_EXACT ? EVIDENCE_EXACT_TOTAL : class, false, fields + FIRST_CELL);
 }
 
 static void read_execution(char **fields, struct calibration_program *program, size_t *capacity)
@@ -166,6 +183,8 @@ bool calibration_read(const char *path, struct calibration_program *program)
 			read_program(fields, program);
 		} else if (strcmp(fields[0], "recording") == 0 && program->is_suite) {
 			read_execution(fields, program, &recordings);
+		} else if (strcmp(fields[0], "recording") == 0 && program->is_simulated) {
+			read_repeat(fields, count, program, &recordings);
 		} else if (strcmp(fields[0], "recording") == 0) {
 			read_recording(fields, count, program, &recordings);
 		} else if (strcmp(fields[0], "benchmark") == 0) {
@@ -236,8 +255,11 @@ double calibration_part(const struct calibration_pair *pair, const struct calibr
 
 bool calibration_is_hypothesis(const struct calibration_pair *pair, const struct calibration_row *row)
 {
-	return evidence_is_hypothesis(side_samples(pair, row, 0) + side_samples(pair, row, 1),
-		fmax(calibration_part(pair, row, 0), calibration_part(pair, row, 1)));
+	double part = fmax(calibration_part(pair, row, 0), calibration_part(pair, row, 1));
+
+	if (pair->program->is_simulated)
+		return part > 0;
+	return evidence_is_hypothesis(side_samples(pair, row, 0) + side_samples(pair, row, 1), part);
 }
 
 static double side_rate(const struct calibration_pair *pair, int side)
@@ -249,8 +271,15 @@ static double side_rate(const struct calibration_pair *pair, int side)
 	return sum / (double)pair->count[side];
 }
 
-static void weigh_total(
-	const struct calibration_pair *pair, const struct evidence_load *load, struct calibration_result *result)
+/* Returns whether a difference of counts, relative to a part of the total, is below the least effect that matters. */
+static bool is_untold(const struct calibration_pair *pair, double difference, double part)
+{
+	return pair->program->is_simulated && fabs(difference) * part < metric_default_min_exact_points / 100;
+}
+
+/* `priors`: of its spreads; NULL: those of its class. */
+static void weigh_total(const struct calibration_pair *pair, const struct evidence_load *load, const double *priors,
+	struct calibration_result *result)
 {
 	const struct calibration_program *program = pair->program;
 	double samples[16], late[16], low, high;
@@ -263,12 +292,15 @@ static void weigh_total(
 		samples[i] = program->recordings[i].total;
 		late[i] = program->recordings[i].late_total;
 	}
-	fill_row(pair, samples, late, load->totals, 1, &counts, &row);
+	fill_row(pair, samples, program->is_simulated ? NULL : late, load->totals, 1, &counts, &row);
+	row.part = 1;
+	row.priors = priors;
 	evidence_weigh_row(&row, &factor, &evidence);
 	evidence_interval(&evidence, &low, &high);
 	result->total_effect = evidence.effect + factor.mean;
 	result->total_is_covered = low <= 0 && high >= 0;
-	result->total_is_flagged = evidence.p < evidence_total_rate;
+	result->total_is_flagged =
+		evidence.p < evidence_total_rate && !is_untold(pair, evidence.samples[1] / evidence.samples[0] - 1, 1);
 }
 
 /* A row of a pair that is a hypothesis. */
@@ -290,7 +322,9 @@ static size_t find_hypotheses(const struct calibration_pair *pair, struct hypoth
 		if (!calibration_is_hypothesis(pair, row))
 			continue;
 		found[count].of = i;
-		fill_row(pair, row->samples, row->late, row->class, times, &found[count].counts, &found[count].row);
+		fill_row(pair, row->samples, pair->program->is_simulated ? NULL : row->late, row->class, times,
+			&found[count].counts, &found[count].row);
+		found[count].row.part = fmax(calibration_part(pair, row, 0), calibration_part(pair, row, 1));
 		count++;
 	}
 	return count;
@@ -307,6 +341,10 @@ static void find_factors(const struct calibration_pair *pair, const struct evide
 	for (size_t i = 0; i < count; i++)
 		if (pair->program->rows[found[i].of].is_self)
 			selves[self_count++] = found[i].row;
+	if (pair->program->is_simulated) {
+		*factor = (struct evidence_factor){ 0 };
+		return;
+	}
 	evidence_profile_factors(selves, self_count, (double *[]){ factors[0], factors[1] });
 	for (size_t i = 0; i < count; i++)
 		for (int side = 0; side < EVIDENCE_SIDES; side++)
@@ -330,6 +368,26 @@ static void weigh_hypothesis(const struct calibration_pair *pair, const struct e
 	result->covered[of->row.class] += low <= 0 && high >= 0;
 }
 
+static bool is_untold_member(const struct calibration_pair *pair, const struct evidence_member *member)
+{
+	return is_untold(
+		pair, member->samples[1] - member->samples[0], 1 / fmax(side_total(pair, 0), side_total(pair, 1)));
+}
+
+/* Finds what is known of the spreads of a simulated program, and makes it that of its rows. */
+static void learn_kind(struct hypothesis *found, size_t count, struct evidence_exact_priors *priors)
+{
+	CLEANUP(cleanup_free) struct evidence_row *selves = memory_zeroed(count + 1, sizeof(*selves));
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (found[i].row.class == EVIDENCE_EXACT)
+			selves[used++] = found[i].row;
+	evidence_learn_kind(selves, used, priors);
+	for (size_t i = 0; i < count; i++)
+		found[i].row.priors = found[i].row.class == EVIDENCE_EXACT ? priors->self : priors->total;
+}
+
 /* Self times are a family, and totals are. */
 static void find_proven(const struct calibration_pair *pair, const struct hypothesis *found, size_t count,
 	struct calibration_result *result)
@@ -345,8 +403,12 @@ static void find_proven(const struct calibration_pair *pair, const struct hypoth
 		evidence_family(members, used);
 		used = 0;
 		for (size_t i = 0; i < count; i++) {
-			if (pair->program->rows[found[i].of].is_self != is_self ||
-				members[used++].q >= step_up_default_q)
+			const struct evidence_member *member = &members[used];
+
+			if (pair->program->rows[found[i].of].is_self != is_self)
+				continue;
+			used++;
+			if (member->q >= step_up_default_q || is_untold_member(pair, member))
 				continue;
 			result->flagged++;
 			result->is_found |= pair->times > 0 && found[i].of == pair->changed;
@@ -397,15 +459,18 @@ void calibration_weigh(const struct calibration_pair *pair, struct calibration_r
 	struct evidence_load load = load_of(pair);
 	size_t count = find_hypotheses(pair, found);
 	struct evidence_factor factor;
+	struct evidence_exact_priors priors;
 
 	*result = (struct calibration_result){ 0 };
 	result->load = load.change;
 	find_factors(pair, &load, found, count, &factor);
+	if (program->is_simulated)
+		learn_kind(found, count, &priors);
 	for (size_t i = 0; i < count; i++)
 		weigh_hypothesis(pair, &factor, &found[i], result);
 	find_proven(pair, found, count, result);
 	/* What executions of a suite have in common is no row of it. */
 	result->total_is_covered = program->is_suite;
 	if (!program->is_suite)
-		weigh_total(pair, &load, result);
+		weigh_total(pair, &load, program->is_simulated ? priors.total : NULL, result);
 }

@@ -27,6 +27,7 @@ struct calibration_row {
 struct calibration_program {
 	char name[64];
 	bool is_service, is_fit, is_waits;
+	bool is_simulated, is_of_instructions; /* recordings are repeats, and samples counts of an event */
 	bool is_suite; /* recordings are executions, and rows benchmarks, whose samples are times of an iteration */
 	enum evidence_class totals;
 	struct calibration_recording *recordings;

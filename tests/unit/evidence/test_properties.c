@@ -34,7 +34,7 @@ static struct evidence_counts counts_of(const struct side *side)
 
 static struct evidence_row row_of(const struct drawn *drawn)
 {
-	struct evidence_row row = { .class = drawn->class, .in_pairs = drawn->in_pairs };
+	struct evidence_row row = { .class = drawn->class, .part = 1, .in_pairs = drawn->in_pairs };
 
 	for (int side = 0; side < EVIDENCE_SIDES; side++) {
 		row.sides[side] = counts_of(&drawn->sides[side]);

@@ -438,7 +438,7 @@ static struct diff *make_exact(void)
 	diff->unit = intern(diff, "count");
 	diff->is_duration = false;
 	diff->is_counted = diff->is_exact = true;
-	diff->evidence = (struct diff_evidence){ .mode = DIFF_EVIDENCE_EXACT, .runs = { 3, 3 }, .q = NAN };
+	diff->evidence = (struct diff_evidence){ .mode = DIFF_EVIDENCE_EXACT, .runs = { 3, 3 }, .q = 0.05 };
 	make_estimate_exact(&diff->total);
 	for (size_t i = 0; i < diff->function_count; i++) {
 		make_estimate_exact(&diff->functions[i].self);
