@@ -3,25 +3,16 @@
 
 /*
  * The conventions of comparisons, beside the numbers of the model of evidence (diff/evidence/constants.h), which alone
- * say what is proven, and those of matching (diff/match/constants.h): what is told, how, and from which size on. Shares
- * are parts of 1, points are percentage points of the total, unless said otherwise.
+ * say what is proven, and those of matching (diff/match/constants.h): what is told, how, and from which size on. They
+ * have no data of their own, but for what a comment names. Shares are parts of 1, points are percentage points of the
+ * total, unless said otherwise.
  */
 
 /* With fewer requests in a profile their rate is not known well enough: counting alone makes it vary by 10 %. */
 static const double diff_min_requests = 100;
 
-/* A function with fewer samples than this in a profile has no useful ratio to another one. */
-static const double diff_min_ratio_samples = 5;
-
-/*
- * A kind of controls (functions that are taken to do the same work for each unit of load) decides about the load if it
- * has at least this many, with at least this share of a profile's time.
- */
-enum { DIFF_MIN_CONTROLS = 3 };
-static const double diff_min_control_share = 0.2;
-
-/* A row with this number of samples has half the weight of a large one among tests of one family. */
-static const double diff_half_weight_samples = 1000;
+/* Values of which nobody knows the samples are as certain as so many of them: without counting noise. */
+static const double diff_uncounted_samples = 1e9;
 
 /* ---- requests.c ---- */
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a comparison has to prove a difference by, and what its uncertainty consists of. */
+/* A comparison proves a difference by its runs, its samples or exact counts; its uncertainty has named sources. */
 
 enum diff_evidence_mode {
 	DIFF_EVIDENCE_NONE, /* one side only, or too little data: every state is `unproven` or `same` */
@@ -18,7 +18,7 @@ enum diff_evidence_mode {
 /* Returns "none", "runs", "single", "counts", "exact". Static. */
 const char *diff_evidence_mode_name(enum diff_evidence_mode mode);
 
-/* What the variance of the total's change consists of (evidence_parts). */
+/* The variance of the total's change has these sources (evidence_parts). */
 enum diff_variance { DIFF_VARIANCE_COUNTING, DIFF_VARIANCE_STARTS, DIFF_VARIANCE_LOAD, DIFF_VARIANCE_SESSION };
 enum { DIFF_VARIANCE_COUNT = 4 };
 

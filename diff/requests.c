@@ -102,6 +102,7 @@ static void judge_latency(struct diff_build *build)
 {
 	struct diff_latency *latency = &build->diff->latency;
 	uint64_t counts[DIFF_SIDES][PROFILE_LATENCY_BUCKETS];
+	double load = load_rate_change(build);
 	struct quantile_intervals p50, p99;
 
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -115,8 +116,8 @@ static void judge_latency(struct diff_build *build)
 		latency->p99_high_ns[side] = p99.high[side];
 	}
 	latency->is_known = p50.is_known;
-	latency->p50 = quantile_state(&p50, false, load_rate_change(build));
-	latency->p99 = quantile_state(&p99, true, load_rate_change(build));
+	latency->p50 = quantile_state(&p50, false, load);
+	latency->p99 = quantile_state(&p99, true, load);
 	latency->state = both_states(latency->p50, latency->p99);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diff/evidence/fitted.h"
+#include "diff/evidence/normal.h"
 
 /*
  * Every number that decides what is proven. Each says its unit, what it is fitted to, and where it is a convention.
@@ -48,8 +49,7 @@ static inline int evidence_spread_count(enum evidence_class class)
 	return evidence_is_of_benchmarks(class) || evidence_is_exact(class) ? EVIDENCE_SPREADS : EVIDENCE_OTHER_SPREADS;
 }
 
-/* What is known of spreads before rows that were measured together is worth as much as so many of them: a convention.
- */
+/* The prior of rows that were measured together is worth as much as so many of them: a convention. */
 static const double evidence_known_rows = 4;
 
 /* Clocks and rounding make values equal that are not: a smaller relative variance is not believed. */
@@ -131,6 +131,19 @@ static const double evidence_factor_same = .7, evidence_factor_same_code = .97;
 static const double evidence_factor_shared = .05;
 /* Rows of one program are not independent: as many as this count for one factor, and fewer tell none of a profile. */
 static const double evidence_factor_rows = 6;
+
+/* Returns what each of so many rows of a program counts for, which are not independent. */
+static inline double evidence_temper(size_t rows)
+{
+	return rows > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)rows)) : 1;
+}
+
+/* Returns the density of a difference that is 0 with a probability of `same`, and else a change, beside a variance. */
+static inline double evidence_change_density(double difference, double variance, double same)
+{
+	return same * evidence_density(difference, variance) +
+	       (1 - same) * evidence_density(difference, variance + evidence_square(evidence_change_sd));
+}
 
 /*
  * Functions of a simulated program tell its kind where they have at least this part of it: what starts a program varies

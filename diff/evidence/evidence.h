@@ -99,6 +99,13 @@ void evidence_count_values(const double *logarithms, const double *variances, co
 	double *samples, double *work);
 
 /*
+ * Multiplies the samples of both sides by one number, so that counting is no noise of them: how many samples a profile
+ * has in all is no matter of chance, as which of them a function has is. samples: [side][profile]; counts: [side] of
+ * profiles.
+ */
+void evidence_make_certain(double *const samples[EVIDENCE_SIDES], const size_t counts[EVIDENCE_SIDES]);
+
+/*
  * Finds how far each profile of a row counts (evidence_counts.parts), [side][profile], or each pair of them: how
  * probable it is that nothing else disturbed the row in it, as another program does that runs for a while. A row of a
  * profile that was has a variance of its own (constants.h), so that one far from the others does not tell how these
@@ -147,7 +154,7 @@ void evidence_interval_at_look(const struct evidence *evidence, unsigned int loo
 size_t evidence_profiles_needed(
 	const struct evidence_row *row, const struct evidence *evidence, double effect, double level, size_t most);
 
-/* What the variance of a row's effect consists of. */
+/* The variance of a row's effect has four sources. */
 struct evidence_parts {
 	double counting; /* of samples: less in longer recordings */
 	double starts;   /* between starts of an unchanged program: less in more of them */

@@ -143,17 +143,13 @@ static double factor_row_likelihood(const struct factor_row *row, double further
 
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
 		double variance = row->variance[k] + row->counting + further;
-		double beyond = row->difference - d;
 
-		sum += row->weights[k] *
-		       (row->same * evidence_density(beyond, variance) +
-			       (1 - row->same) *
-				       evidence_density(beyond, variance + evidence_square(evidence_change_sd)));
+		sum += row->weights[k] * evidence_change_density(row->difference - d, variance, row->same);
 	}
 	return log(fmax(sum, 1e-300));
 }
 
-/* What tells D: rows, and the load. */
+/* D is told by rows and by the load. */
 struct factor_search {
 	const struct evidence_load *load;
 	const struct evidence_row *any;  /* a row of the profiles that are compared; NULL: there is none */
@@ -170,7 +166,7 @@ struct factor_posterior {
 /* Returns the logarithm of the likelihood of a D by the rows. */
 static double factor_log_rows(const struct factor_search *search, double d)
 {
-	double temper = search->count > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)search->count)) : 1, sum = 0;
+	double temper = evidence_temper(search->count), sum = 0;
 	double further = search->load->is_flat ? 0
 					       : evidence_square(evidence_follow * d) +
 							 evidence_square(evidence_load_scatter * search->load->change);

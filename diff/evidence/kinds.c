@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-double kinds_temper(size_t rows)
-{
-	return rows > 0 ? fmin(1, sqrt(evidence_factor_rows / (double)rows)) : 1;
-}
-
 void kinds_weigh(const double (*likelihoods)[EVIDENCE_SPREADS], size_t count, const double parts[EVIDENCE_KINDS],
 	const double priors[EVIDENCE_KINDS][EVIDENCE_SPREADS], double weights[EVIDENCE_KINDS])
 {
@@ -25,7 +20,7 @@ void kinds_weigh(const double (*likelihoods)[EVIDENCE_SPREADS], size_t count, co
 
 			for (int k = 0; k < EVIDENCE_SPREADS; k++)
 				likelihood += priors[kind][k] * likelihoods[i][k];
-			weights[kind] += kinds_temper(count) * log(fmax(likelihood, 1e-300));
+			weights[kind] += evidence_temper(count) * log(fmax(likelihood, 1e-300));
 		}
 		top = fmax(top, weights[kind]);
 	}
@@ -49,10 +44,7 @@ static void kinds_of_row(const struct evidence_row *row, double likelihoods[stat
 	for (int k = 0; k < EVIDENCE_SPREADS; k++) {
 		double variance = spreads_variance(row, spreads_of(row, k));
 
-		likelihoods[k] +=
-			log(evidence_factor_same * evidence_density(difference, variance) +
-				(1 - evidence_factor_same) *
-					evidence_density(difference, variance + evidence_square(evidence_change_sd)));
+		likelihoods[k] += log(evidence_change_density(difference, variance, evidence_factor_same));
 		top = fmax(top, likelihoods[k]);
 	}
 	for (int k = 0; k < EVIDENCE_SPREADS; k++)

@@ -9,6 +9,3 @@
  */
 void kinds_weigh(const double (*likelihoods)[EVIDENCE_SPREADS], size_t count, const double parts[EVIDENCE_KINDS],
 	const double priors[EVIDENCE_KINDS][EVIDENCE_SPREADS], double weights[EVIDENCE_KINDS]);
-
-/* Returns what each of so many rows of a program counts for, which are not independent. */
-double kinds_temper(size_t rows);

@@ -18,6 +18,7 @@ static inline double evidence_density(double x, double variance)
 	return exp(-.5 * x * x / variance) / sqrt(2 * M_PI * variance);
 }
 
+/* Returns the sum of numbers. */
 static inline double evidence_add(const double *values, size_t count)
 {
 	double sum = 0;

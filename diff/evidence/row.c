@@ -158,6 +158,19 @@ void evidence_interval_at_look(const struct evidence *e, unsigned int look, doub
 	*high = fmax(values[1], e->effect);
 }
 
+void evidence_make_certain(double *const samples[EVIDENCE_SIDES], const size_t counts[EVIDENCE_SIDES])
+{
+	static const double many_samples = 1e7;
+	double least = INFINITY;
+
+	for (int side = 0; side < EVIDENCE_SIDES; side++)
+		for (size_t i = 0; i < counts[side]; i++)
+			least = samples[side][i] > 0 ? fmin(least, samples[side][i]) : least;
+	for (int side = 0; side < EVIDENCE_SIDES; side++)
+		for (size_t i = 0; i < counts[side]; i++)
+			samples[side][i] *= fmax(many_samples / least, 1);
+}
+
 /* ---- How many profiles would tell ---- */
 
 /* Returns the probability that as many profiles a side as `times` those of the row prove a change. */

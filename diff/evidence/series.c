@@ -65,20 +65,6 @@ static struct evidence_factor series_factor(const struct evidence_series *series
 	return series_factor_of(series, row, common, load);
 }
 
-/* How many samples a profile has in all is no matter of chance: each has so many that counting is no noise. */
-static void series_make_certain(struct series_side sides[EVIDENCE_SIDES])
-{
-	static const double many_samples = 1e7;
-	double least = INFINITY;
-
-	for (int side = 0; side < EVIDENCE_SIDES; side++)
-		for (size_t i = 0; i < sides[side].count; i++)
-			least = fmin(least, sides[side].samples[i]);
-	for (int side = 0; side < EVIDENCE_SIDES; side++)
-		for (size_t i = 0; i < sides[side].count; i++)
-			sides[side].samples[i] *= fmax(many_samples / least, 1);
-}
-
 static void series_weigh(const struct evidence_series *series, const struct evidence_series_row *row,
 	const size_t base[2], const size_t head[2], struct evidence *evidence)
 {
@@ -90,7 +76,8 @@ static void series_weigh(const struct evidence_series *series, const struct evid
 	series_side_init(series, row, base, by_start, &sides[0]);
 	series_side_init(series, row, head, by_start, &sides[1]);
 	if (row->is_total)
-		series_make_certain(sides);
+		evidence_make_certain((double *const[]){ sides[0].samples, sides[1].samples },
+			(const size_t[]){ sides[0].count, sides[1].count });
 	for (int side = 0; side < EVIDENCE_SIDES; side++)
 		weighed.sides[side] =
 			(struct evidence_counts){ sides[side].samples, sides[side].work, sides[side].count };

@@ -37,7 +37,7 @@ struct series_guess {
 	double gain;
 };
 
-/* What the windows show of a row. */
+/* A row's gains are found window by window. */
 struct series_gains {
 	double *at;                   /* owned: [profile] the mean over its windows, a logarithm; -INFINITY: nothing */
 	struct series_guess *guesses; /* owned */

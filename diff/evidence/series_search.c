@@ -394,6 +394,7 @@ static void series_judge_family(struct series_search *s, bool of_self, bool of_c
 		}
 	}
 	evidence_family(members, used);
+	/* Self times and total times of a series are asked with half of the rate each. */
 	for (size_t i = 0; i < used; i++)
 		if (changes[i])
 			changes[i]->q = fmin(1, 2 * members[i].q);
@@ -487,7 +488,7 @@ size_t evidence_series_search(const struct evidence_series *series, const struct
 	series_expect(&s);
 	work_pool_run(0, stretches, series_search_some, &s);
 	series_maximise(&s);
-	/* What is dropped leaves more profiles to those beside it. */
+	/* A change that is dropped leaves its profiles to those beside it, which are weighed again. */
 	for (int round = 0; round < JUDGED; round++) {
 		work_pool_run(0, stretches, series_weigh_some, &s);
 		series_judge(&s);

@@ -156,7 +156,7 @@ static struct history_change change_of(const struct row_changes *r, size_t index
 		.of = split->to - split->at,
 		.code = code_at(r->f, found),
 	};
-	/* What all functions have in common is part of the values. */
+	/* The values have what the profiles' factors add to the effect. */
 	double common = made.before > 0 && made.after > 0 ? log(made.after / made.before) - found->effect : 0;
 
 	made.delta = made.after - made.before;

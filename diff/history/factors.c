@@ -42,7 +42,6 @@ static bool has_whole_commands(const struct history *history, const struct histo
 /* Values of which nobody knows the samples, or that are exact, have no counting noise. */
 static void fill_sample_value(const struct history *history, struct history_series *series)
 {
-	static const double many_samples = 1e9;
 	double values = 0, samples = 0;
 	bool is_sampled = true;
 
@@ -53,8 +52,9 @@ static void fill_sample_value(const struct history *history, struct history_seri
 		samples += (double)summary->samples;
 		is_sampled &= summary->samples > 0 && !summary->is_exact;
 	}
-	series->sample_value =
-		is_sampled && values > 0 ? values / samples : fmax(values, 1) / ((double)series->count * many_samples);
+	series->sample_value = is_sampled && values > 0
+				       ? values / samples
+				       : fmax(values, 1) / ((double)series->count * diff_uncounted_samples);
 }
 
 static void fill_work(const struct history *history, struct history_series *series)

@@ -135,7 +135,7 @@ static void rows_fill_model(const struct history *history, struct history_rows *
 
 /* ---- Functions ---- */
 
-/* What decides whether a function has rows. */
+/* A function has rows where it has enough samples and a large enough part. */
 struct rows_sums {
 	double samples, part; /* of all profiles; its largest part of one */
 	double beside;        /* time that is not its own */

@@ -9,7 +9,7 @@
  * its self time and its time with all that it calls, and the whole where work was counted.
  */
 
-/* What a row is of. */
+/* A row is of a function, or of all of them. */
 struct history_row {
 	uint32_t function; /* HISTORY_WHOLE: the total */
 	bool is_self;

@@ -37,23 +37,3 @@ double weighted_median(struct weighted_value *values, size_t count)
 	}
 	return NAN;
 }
-
-double weighted_median_variance(struct weighted_value *values, size_t count, double median)
-{
-	/*
-	 * The standard deviation of a normal distribution over its median absolute deviation, and the variance of a
-	 * median over that of a mean.
-	 */
-	static const double deviation = 1.4826, median_cost = M_PI / 2;
-	double sum = 0, squares = 0, scatter;
-
-	for (size_t i = 0; i < count; i++) {
-		values[i].value = fabs(values[i].value - median);
-		sum += values[i].weight;
-		squares += values[i].weight * values[i].weight;
-	}
-	if (!(sum > 0))
-		return 0;
-	scatter = deviation * weighted_median(values, count);
-	return median_cost * scatter * scatter * squares / (sum * sum);
-}

@@ -45,7 +45,8 @@ static void statistics_load_find_waits(const struct diff *diff, bool **is_wait)
 		(*is_wait)[i] = waits_in(diff, &diff->functions[i]);
 }
 
-void load_find_waiting(const struct diff *diff, bool **waiting)
+/* Makes [node]: whether the node is a wait for work or lies below one, as epoll_wait(). Owned by the caller. */
+static void load_find_waiting(const struct diff *diff, bool **waiting)
 {
 	CLEANUP(cleanup_free) bool *is_wait = NULL;
 

@@ -12,9 +12,6 @@
  * Time in which threads wait (epoll_wait, futex, nanosleep) follows the number of wake-ups, and belongs to none.
  */
 
-/* Makes [node]: whether the node is a wait for work or lies below one, as epoll_wait(). Owned by the caller. */
-void load_find_waiting(const struct diff *diff, bool **waiting);
-
 /* Measures build->load. Needs the union tree, raw totals and code. */
 void load_measure(struct diff_build *build);
 

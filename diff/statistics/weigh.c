@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/weigh.h"
 
+#include "diff/constants.h"
 #include "diff/probability/probability.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/load.h"
@@ -66,10 +67,9 @@ static bool weigh_is_late(const struct weigh *w, enum diff_side side, size_t uni
 /* Returns the raw value of a sample. Where nobody knows it, values are taken to have no counting noise. */
 static double weigh_sample_value(const struct experiment *experiment, enum diff_side side, size_t row)
 {
-	static const double many_samples = 1e9;
 	double weight = experiment_sample_weight(experiment, side, row);
 
-	return weight > 0 ? weight : fmax(experiment_sum(experiment, DIFF_BASE, 0), 1) / many_samples;
+	return weight > 0 ? weight : fmax(experiment_sum(experiment, DIFF_BASE, 0), 1) / diff_uncounted_samples;
 }
 
 /* Fills the work of a side. No change makes head's raw sum, times the factor, base's. */
@@ -409,7 +409,7 @@ static bool weigh_is_hypothesis(const struct weigh *w, size_t row)
 {
 	double samples = 0;
 
-	/* What is too small to tell changes by less than matters. */
+	/* Exact counts have no noise of sampling: a row of any size is tested. */
 	if (w->build->diff->is_exact)
 		return true;
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -452,25 +452,21 @@ static void weigh_note_parts(const struct weigh *w, const struct evidence_row *w
  */
 static void weigh_whole(const struct weigh *w, size_t of, struct row_result *result)
 {
-	static const double many_samples = 1e7;
 	struct evidence_factor factor = evidence_factor_of_load(&w->load);
 	struct evidence_row row = w->rows[of];
-	double *samples[DIFF_SIDES], least = INFINITY;
+	double *samples[DIFF_SIDES];
 
 	row.class = w->load.totals;
-	for (int side = 0; side < DIFF_SIDES; side++)
-		least = fmin(least, row.sides[side].samples[0]);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		size_t profiles = w->sides[side].profiles;
-		double times = w->build->diff->evidence.mode != DIFF_EVIDENCE_RUNS || !(least > 0)
-				       ? 1
-				       : fmax(many_samples / least, 1);
 
 		samples[side] = memory_alloc((profiles + 1) * sizeof(**samples));
-		for (size_t i = 0; i < profiles; i++)
-			samples[side][i] = row.sides[side].samples[i] * times;
+		memcpy(samples[side], row.sides[side].samples, profiles * sizeof(**samples));
 		row.sides[side] = (struct evidence_counts){ samples[side], w->sides[side].counted, profiles };
 	}
+	if (w->build->diff->evidence.mode == DIFF_EVIDENCE_RUNS)
+		evidence_make_certain(
+			samples, (const size_t[]){ w->sides[DIFF_BASE].profiles, w->sides[DIFF_HEAD].profiles });
 	weigh_row(&row, &factor, result);
 	if (of == 0)
 		weigh_note_parts(w, &row);

@@ -187,12 +187,3 @@ void work_fill(const struct diff_build *build, struct experiment *experiment)
 			fill_runs(build->profiles[side], s->unit_count, s->work);
 	}
 }
-
-double work_sum(const struct experiment *experiment, enum diff_side side)
-{
-	double sum = 0;
-
-	for (size_t unit = 0; unit < experiment->sides[side].unit_count; unit++)
-		sum += experiment->sides[side].work[unit];
-	return sum;
-}

@@ -31,6 +31,3 @@ void work_fill(const struct diff_build *build, struct experiment *experiment);
 
 /* Returns whether requests were in progress for enough of a profile's time to be what the program works on. */
 bool work_is_of_requests(const struct profile *profile);
-
-/* Returns the requests in all units of a side. */
-double work_sum(const struct experiment *experiment, enum diff_side side);

@@ -301,7 +301,7 @@ static void add_to_kind(
 		for (int k = 0; k < EVIDENCE_SPREADS; k++)
 			all += priors[k] * likelihoods[i][k];
 		for (int k = 0; k < EVIDENCE_SPREADS; k++)
-			sums[k] += weight * kinds_temper(count) * priors[k] * likelihoods[i][k] / all;
+			sums[k] += weight * evidence_temper(count) * priors[k] * likelihoods[i][k] / all;
 	}
 }
 
@@ -400,6 +400,31 @@ static void mix_kinds(const struct kinds *kinds, bool is_total, double priors[st
 	}
 }
 
+/*
+ * Returns the variance of a weighted median, from the scatter of the values around it: their median absolute deviation,
+ * converted as for a normal distribution (Rousseeuw and Croux 1993), and the efficiency of the median, 2/pi of the
+ * mean's. Overwrites the values.
+ */
+static double median_variance(struct weighted_value *values, size_t count, double median)
+{
+	/*
+	 * The standard deviation of a normal distribution over its median absolute deviation, and the variance of a
+	 * median over that of a mean.
+	 */
+	static const double deviation = 1.4826, median_cost = M_PI / 2;
+	double sum = 0, squares = 0, scatter;
+
+	for (size_t i = 0; i < count; i++) {
+		values[i].value = fabs(values[i].value - median);
+		sum += values[i].weight;
+		squares += values[i].weight * values[i].weight;
+	}
+	if (!(sum > 0))
+		return 0;
+	scatter = deviation * weighted_median(values, count);
+	return median_cost * scatter * scatter * squares / (sum * sum);
+}
+
 /* ---- Output ---- */
 
 static const char *const class_names[EVIDENCE_CLASSES] = { "EVIDENCE_OTHER", "EVIDENCE_COMPILED", "EVIDENCE_WAITING",
@@ -422,7 +447,7 @@ static double least_scatter(const struct steps *steps)
 static void write_fitted(const struct samples *samples, struct steps *steps, const struct kinds *kinds)
 {
 	double median = weighted_median(steps->slopes, steps->count),
-	       variance = weighted_median_variance(steps->slopes, steps->count, median);
+	       variance = median_variance(steps->slopes, steps->count, median);
 	struct before equal = { .worth = 1 }, other = { .worth = 1 }, total;
 
 	printf("/* SPDX-License-Identifier: GPL-3.0-or-later */\n"

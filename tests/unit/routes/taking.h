@@ -20,6 +20,20 @@ static inline size_t take_bytes(struct routes *routes, struct routes_connection 
 	return requests;
 }
 
+/* A word for each number below 400. */
+static inline const char *word_of(unsigned int number, char word[static 40])
+{
+	static const char *const first[] = { "silver", "happy", "north", "green", "rapid", "tiny", "lunar", "amber",
+		"bold", "calm", "eager", "fancy", "gentle", "honest", "jolly", "kind", "lively", "merry", "nice",
+		"proud" };
+	static const char *const second[] = { "otter", "falcon", "river", "garden", "engine", "planet", "harbor",
+		"meadow", "castle", "window", "market", "forest", "bridge", "candle", "rocket", "island", "button",
+		"ladder", "mirror", "pepper" };
+
+	snprintf(word, 40, "%s-%s", first[number % 20], second[number / 20 % 20]);
+	return word;
+}
+
 static inline enum routes_outcome answer_bytes(
 	struct routes_connection *connection, const void *bytes, size_t count, size_t size)
 {

@@ -34,16 +34,11 @@ static bool is_named(struct text_cursor parameter)
 /* A value that a parameter may have: the same number gives the same one. */
 static void append_value(struct buffer *path, struct text_cursor parameter, uint64_t number)
 {
-	static const char *const first[] = { "silver", "happy", "north", "green", "rapid", "tiny", "lunar", "amber",
-		"bold", "calm", "eager", "fancy", "gentle", "honest", "jolly", "kind", "lively", "merry", "nice",
-		"proud" };
-	static const char *const second[] = { "otter", "falcon", "river", "garden", "engine", "planet", "harbor",
-		"meadow", "castle", "window", "market", "forest", "bridge", "candle", "rocket", "island", "button",
-		"ladder", "mirror", "pepper" };
+	char word[40];
 	uint64_t hash = hash_mix(number + 1, 0x9e3779b97f4a7c15);
 
 	if (is_named(parameter))
-		buffer_printf(path, "%s-%s", first[number % 20], second[number / 20 % 20]);
+		buffer_append_string(path, word_of((unsigned int)number, word));
 	else if (text_is(parameter, "sha"))
 		buffer_printf(path, "%016llx%016llx%08llx", (unsigned long long)hash, (unsigned long long)~hash,
 			(unsigned long long)hash >> 32);

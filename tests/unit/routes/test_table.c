@@ -13,20 +13,6 @@ static uint32_t ask(struct routes *routes, const char *method, const char *path)
 	return ids[0];
 }
 
-/* A word for each number below 400. */
-static const char *word_of(unsigned int number, char word[static 40])
-{
-	static const char *const first[] = { "silver", "happy", "north", "green", "rapid", "tiny", "lunar", "amber",
-		"bold", "calm", "eager", "fancy", "gentle", "honest", "jolly", "kind", "lively", "merry", "nice",
-		"proud" };
-	static const char *const second[] = { "otter", "falcon", "river", "garden", "engine", "planet", "harbor",
-		"meadow", "castle", "window", "market", "forest", "bridge", "candle", "rocket", "island", "button",
-		"ladder", "mirror", "pepper" };
-
-	snprintf(word, 40, "%s-%s", first[number % 20], second[number / 20 % 20]);
-	return word;
-}
-
 /* Asks for a word of that number, between two texts. */
 static void ask_word(struct routes *routes, const char *before, unsigned int number, const char *after)
 {
