@@ -573,6 +573,18 @@ static void what_all_rows_have_in_common_is_found(void **state)
 	}
 }
 
+/* A profile in which nothing was sampled has no part in how certain the others are, and makes nothing of them. */
+static void an_empty_profile_is_no_noise(void **state)
+{
+	double base[] = { 0, 200 }, head[] = { 100 };
+
+	(void)state;
+	evidence_make_certain((double *const[]){ base, head }, (const size_t[]){ 2, 1 });
+	assert_near(base[0], 0);
+	assert_near(base[1], 2 * head[0]);
+	assert_true(head[0] >= 1e7 && isfinite(head[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -591,6 +603,7 @@ int main(void)
 		cmocka_unit_test(looks_share_the_rate),
 		cmocka_unit_test(common_factors_are_numbers),
 		cmocka_unit_test(what_all_rows_have_in_common_is_found),
+		cmocka_unit_test(an_empty_profile_is_no_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
